@@ -1,0 +1,28 @@
+import { defineConfig } from 'vitest/config';
+
+/** Tests that start processes, loop for seconds or build big graphs; they run in `verify`, not in `test:fast`. */
+const slowTests = '**/*.slow.test.ts';
+const outside = ['**/node_modules/**', '**/dist/**', '**/.forgeyard/**'];
+
+export default defineConfig({
+  test: {
+    environment: 'node',
+    // Processes, not threads: a test may change its directory or its environment, and node:sqlite handles die with it.
+    pool: 'forks',
+    maxWorkers: 2,
+    // A leaked handle or an unhandled rejection is a failure of the test that caused it.
+    dangerouslyIgnoreUnhandledErrors: false,
+    allowOnly: false,
+    restoreMocks: true,
+    projects: [
+      {
+        extends: true,
+        test: { name: 'fast', include: ['**/*.test.ts'], exclude: [...outside, slowTests], testTimeout: 10_000 },
+      },
+      {
+        extends: true,
+        test: { name: 'slow', include: [slowTests], exclude: outside, testTimeout: 120_000, hookTimeout: 60_000 },
+      },
+    ],
+  },
+});
