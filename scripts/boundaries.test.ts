@@ -55,7 +55,7 @@ const rest: Readonly<Record<string, string>> = {
   'runner/inside.ts': `import { spawn } from 'node:child_process';\nexport type Y = number;\nexport const y = spawn;\n`,
   'scripts/index.ts': 'export const t = 1;\n',
   'store/index.ts': 'export const s = 1;\n',
-  'store/memory/index.ts': `import { setTimeout } from 'node:timers/promises';\nexport const m = setTimeout;\n`,
+  'store/memory/index.ts': `import { readFile } from 'node:fs/promises';\nexport const m = readFile;\n`,
 };
 
 let root: string;
