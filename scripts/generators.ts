@@ -1,0 +1,12 @@
+/**
+ * Everything in the repository that is written by a program. A generator is a script that writes its outputs, and with
+ * `--check` writes nothing and exits 1 when what is there differs from what it would write.
+ */
+export interface Generator {
+  readonly name: string;
+  readonly script: string;
+  /** Paths it writes: nothing else may be touched, and git must show them unchanged after a run. */
+  readonly outputs: readonly string[];
+}
+
+export const generators: readonly Generator[] = [];
