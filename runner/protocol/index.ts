@@ -1,1 +1,3 @@
+export * from './codec.ts';
+export * from './job-spec.ts';
 export * from './messages.ts';
