@@ -1,0 +1,119 @@
+/** From a parsed document to its entries: the header, and every job and gate judged on its own. */
+import type { z } from 'zod';
+import { combinationCount, expandMatrix } from './matrix.ts';
+import type { Combination } from './matrix.ts';
+import { nearestFinder } from './nearest.ts';
+import type { Nearest } from './nearest.ts';
+import { namePattern } from './plan-fields.ts';
+import { gateSchema, headerSchema, jobSchema } from './plan-file.ts';
+import type { WrittenGate, WrittenHeader, WrittenJob } from './plan-file.ts';
+import { planLimits } from './plan-limits.ts';
+import { problem } from './problem.ts';
+import type { DocumentPath, PlanProblem, PlanWarning } from './problem.ts';
+import { problemsOf } from './schema-problems.ts';
+
+interface EntryPlace {
+  readonly name: string;
+  readonly path: DocumentPath;
+}
+
+export interface JobEntry extends EntryPlace {
+  readonly kind: 'job';
+  readonly written: WrittenJob;
+  /** One for each child of a matrix; a single null for a plain job. */
+  readonly combinations: readonly (Combination | null)[];
+}
+
+export interface GateEntry extends EntryPlace {
+  readonly kind: 'gate';
+  readonly written: WrittenGate;
+}
+
+/** Something is wrong with it; its name still counts, so that references to it are no further problem. */
+export interface BrokenEntry extends EntryPlace {
+  readonly kind: 'broken';
+}
+
+export type PlanEntry = JobEntry | GateEntry | BrokenEntry;
+
+export interface PlanDocument {
+  readonly header: WrittenHeader | null;
+  readonly entries: readonly PlanEntry[];
+  readonly problems: PlanProblem[];
+  readonly warnings: PlanWarning[];
+  readonly nearest: Nearest;
+}
+
+/** Entries are in plan order: the order of the document. */
+export function readDocument(document: unknown, nodesMax: number): PlanDocument {
+  const budget = { nodesLeft: nodesMax };
+  const nearest = nearestFinder();
+  const problems: PlanProblem[] = [];
+  const warnings: PlanWarning[] = [];
+  const header = parse(headerSchema, document, { path: [], nearest, problems });
+  const entries: PlanEntry[] = [];
+  const sections = isMap(document) ? Object.entries(document) : [];
+  for (const [section, content] of sections) {
+    if ((section !== 'jobs' && section !== 'gates') || !isMap(content)) continue;
+    for (const [name, raw] of Object.entries(content)) {
+      const path = [section, name];
+      const context = { path, nearest, problems };
+      if (!isName(name)) {
+        problems.push(problem('InvalidKey', path, `a name has at most ${planLimits.nameLengthMax.value} letters, digits, "_", "." and "-", and begins with a letter`));
+      }
+      entries.push(section === 'jobs' ? readJob(name, raw, { ...context, warnings, budget }) : readGate(name, raw, context));
+      budget.nodesLeft -= 1;
+    }
+  }
+  if (budget.nodesLeft < 0) {
+    problems.push(problem('GraphTooLarge', [], `a plan has at most ${nodesMax} jobs and gates`));
+  }
+  return { header, entries, problems, warnings, nearest };
+}
+
+interface ReadContext {
+  readonly path: DocumentPath;
+  readonly nearest: Nearest;
+  readonly problems: PlanProblem[];
+}
+
+interface JobContext extends ReadContext {
+  readonly warnings: PlanWarning[];
+  readonly budget: { nodesLeft: number };
+}
+
+function readJob(name: string, raw: unknown, context: JobContext): PlanEntry {
+  const written = parse(jobSchema, raw, context);
+  if (written === null) return { kind: 'broken', name, path: context.path };
+  if (written.matrix === undefined) return { kind: 'job', name, path: context.path, written, combinations: [null] };
+  // Counted before they are made: many matrices in a small file could fill the memory.
+  context.budget.nodesLeft -= combinationCount(written.matrix) - 1;
+  if (context.budget.nodesLeft < 0) return { kind: 'broken', name, path: context.path };
+  const { combinations, problems, warnings } = expandMatrix(written.matrix, [...context.path, 'matrix']);
+  context.problems.push(...problems);
+  context.warnings.push(...warnings);
+  if (problems.length > 0) return { kind: 'broken', name, path: context.path };
+  return { kind: 'job', name, path: context.path, written, combinations };
+}
+
+function readGate(name: string, raw: unknown, context: ReadContext): PlanEntry {
+  // `approve:` with nothing behind it is the simplest gate.
+  const written = parse(gateSchema, raw ?? {}, context);
+  if (written === null) return { kind: 'broken', name, path: context.path };
+  return { kind: 'gate', name, path: context.path, written };
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, raw: unknown, context: ReadContext): z.output<Schema> | null {
+  const parsed = schema.safeParse(raw, { reportInput: true });
+  if (parsed.success) return parsed.data;
+  context.problems.push(...problemsOf(parsed.error.issues, { schema, base: context.path, nearest: context.nearest }));
+  return null;
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isName(name: string): boolean {
+  return name.length <= planLimits.nameLengthMax.value && namePattern.test(name);
+}

@@ -1,0 +1,1 @@
+export type RunVerdict = 'success' | 'failure' | 'cancelled';
