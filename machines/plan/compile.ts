@@ -5,8 +5,8 @@
 import type { Digest } from '../model/ids.ts';
 import { ancestorSearch } from './ancestors.ts';
 import { findCycles } from './cycles.ts';
-import { readDocument } from './document.ts';
 import type { PlanDocument } from './document.ts';
+import { readDocument } from './document.ts';
 import { planEdges } from './edges.ts';
 import { gateWarnings } from './gate-warnings.ts';
 import { planInputs } from './inputs.ts';
@@ -16,8 +16,8 @@ import type { ExecutablePlan, SourceSnapshot } from './plan.ts';
 import type { WrittenHeader } from './plan-file.ts';
 import { planLimits } from './plan-limits.ts';
 import { planNodes } from './plan-nodes.ts';
-import { problem } from './problem.ts';
 import type { PlanProblem, PlanWarning } from './problem.ts';
+import { problem } from './problem.ts';
 
 export interface CompileOptions {
   /** sha256 of the text, as `sha256:` and 64 hex digits. */

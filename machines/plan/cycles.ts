@@ -4,8 +4,8 @@
  */
 import type { PlanEntry } from './document.ts';
 import type { EntryNeeds, ResolvedNeed } from './needs.ts';
-import { problem } from './problem.ts';
 import type { PlanProblem } from './problem.ts';
+import { problem } from './problem.ts';
 
 /** Names shown of one circle; the middle of a longer one is left out. */
 const namesShownMax = 20;

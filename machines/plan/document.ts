@@ -1,15 +1,15 @@
 /** From a parsed document to its entries: the header, and every job and gate judged on its own. */
 import type { z } from 'zod';
-import { combinationCount, expandMatrix } from './matrix.ts';
 import type { Combination } from './matrix.ts';
-import { nearestFinder } from './nearest.ts';
+import { combinationCount, expandMatrix } from './matrix.ts';
 import type { Nearest } from './nearest.ts';
+import { nearestFinder } from './nearest.ts';
 import { namePattern } from './plan-fields.ts';
-import { gateSchema, headerSchema, jobSchema } from './plan-file.ts';
 import type { WrittenGate, WrittenHeader, WrittenJob } from './plan-file.ts';
+import { gateSchema, headerSchema, jobSchema } from './plan-file.ts';
 import { planLimits } from './plan-limits.ts';
-import { problem } from './problem.ts';
 import type { DocumentPath, PlanProblem, PlanWarning } from './problem.ts';
+import { problem } from './problem.ts';
 import { problemsOf } from './schema-problems.ts';
 
 interface EntryPlace {
@@ -50,7 +50,7 @@ export function readDocument(document: unknown, nodesMax: number): PlanDocument 
   const nearest = nearestFinder();
   const problems: PlanProblem[] = [];
   const warnings: PlanWarning[] = [];
-  const header = parse(headerSchema, document, { path: [], nearest, problems });
+  const header = parse(headerSchema, withoutEntries(document), { path: [], nearest, problems });
   const entries: PlanEntry[] = [];
   const sections = isMap(document) ? Object.entries(document) : [];
   for (const [section, content] of sections) {
@@ -59,9 +59,17 @@ export function readDocument(document: unknown, nodesMax: number): PlanDocument 
       const path = [section, name];
       const context = { path, nearest, problems };
       if (!isName(name)) {
-        problems.push(problem('InvalidKey', path, `a name has at most ${planLimits.nameLengthMax.value} letters, digits, "_", "." and "-", and begins with a letter`));
+        problems.push(
+          problem(
+            'InvalidKey',
+            path,
+            `a name has at most ${planLimits.nameLengthMax.value} letters, digits, "_", "." and "-", and begins with a letter`,
+          ),
+        );
       }
-      entries.push(section === 'jobs' ? readJob(name, raw, { ...context, warnings, budget }) : readGate(name, raw, context));
+      entries.push(
+        section === 'jobs' ? readJob(name, raw, { ...context, warnings, budget }) : readGate(name, raw, context),
+      );
       budget.nodesLeft -= 1;
     }
   }
@@ -69,6 +77,17 @@ export function readDocument(document: unknown, nodesMax: number): PlanDocument 
     problems.push(problem('GraphTooLarge', [], `a plan has at most ${nodesMax} jobs and gates`));
   }
   return { header, entries, problems, warnings, nearest };
+}
+
+/** The maps of jobs and gates, emptied: their entries are judged one by one. */
+function withoutEntries(document: unknown): unknown {
+  if (!isMap(document)) return document;
+  return Object.fromEntries(
+    Object.entries(document).map(([key, value]) => [
+      key,
+      (key === 'jobs' || key === 'gates') && isMap(value) ? {} : value,
+    ]),
+  );
 }
 
 interface ReadContext {
@@ -104,10 +123,31 @@ function readGate(name: string, raw: unknown, context: ReadContext): PlanEntry {
 }
 
 function parse<Schema extends z.ZodType>(schema: Schema, raw: unknown, context: ReadContext): z.output<Schema> | null {
+  const { value: valuesMax } = planLimits.entryValuesMax;
+  if (hasMoreValuesThan(valuesMax, raw)) {
+    context.problems.push(problem('TooMany', context.path, `at most ${valuesMax} values belong here`));
+    return null;
+  }
   const parsed = schema.safeParse(raw, { reportInput: true });
   if (parsed.success) return parsed.data;
-  context.problems.push(...problemsOf(parsed.error.issues, { schema, base: context.path, nearest: context.nearest }));
+  const found = problemsOf(parsed.error.issues, { schema, base: context.path, nearest: context.nearest });
+  for (const one of found) context.problems.push(one);
   return null;
+}
+
+/** Walks no further than it has to, and not into the jobs and gates that are counted on their own. */
+function hasMoreValuesThan(valuesMax: number, raw: unknown): boolean {
+  let valuesLeft = valuesMax;
+  const waiting = [raw];
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    const inner = Array.isArray(value) ? value : Object.values(value);
+    valuesLeft -= inner.length;
+    if (valuesLeft < 0) return true;
+    for (const one of inner) waiting.push(one);
+  }
+  return false;
 }
 
 function isMap(value: unknown): value is Readonly<Record<string, unknown>> {

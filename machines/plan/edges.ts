@@ -3,8 +3,8 @@ import type { AncestorSearch } from './ancestors.ts';
 import type { NameTable, NodeRange } from './name-table.ts';
 import type { EntryNeeds, ResolvedNeed } from './needs.ts';
 import type { EdgeCondition, PlannedEdge } from './plan.ts';
-import { problem } from './problem.ts';
 import type { PlanProblem } from './problem.ts';
+import { problem } from './problem.ts';
 
 export interface EdgeContext {
   readonly needs: EntryNeeds;
@@ -14,7 +14,10 @@ export interface EdgeContext {
 }
 
 /** The edges of each entry, by its index; the children of a matrix share one list. */
-export function planEdges(context: EdgeContext): { edges: readonly (readonly PlannedEdge[])[]; problems: PlanProblem[] } {
+export function planEdges(context: EdgeContext): {
+  edges: readonly (readonly PlannedEdge[])[];
+  problems: PlanProblem[];
+} {
   let edgesLeft = context.edgesMax;
   let isTooLarge = false;
   const edges = context.needs.map((needs, entry) => {
@@ -23,12 +26,13 @@ export function planEdges(context: EdgeContext): { edges: readonly (readonly Pla
     const own: PlannedEdge[] = [];
     const seen = new Set<string>();
     for (const need of needs) {
-      for (const { range, condition } of rangesOf(need, context.ancestors) ?? []) {
-        edgesLeft -= range.count * children;
-        if (edgesLeft < 0) break;
+      const ranges = rangesOf(need, context.ancestors);
+      edgesLeft -= ranges === null ? Infinity : ranges.reduce((sum, { range }) => sum + range.count * children, 0);
+      isTooLarge ||= edgesLeft < 0;
+      if (isTooLarge || ranges === null) break;
+      for (const { range, condition } of ranges) {
         addEdges(range, { condition, required: need.required }, { edges: own, seen });
       }
-      isTooLarge ||= edgesLeft < 0 || rangesOf(need, context.ancestors) === null;
     }
     return own;
   });

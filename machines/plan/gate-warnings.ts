@@ -1,8 +1,8 @@
 /** What is allowed, and yet probably not meant. */
 import type { GateEntry, PlanDocument } from './document.ts';
 import type { EntryNeeds, ResolvedNeed } from './needs.ts';
-import { warning } from './problem.ts';
 import type { PlanWarning } from './problem.ts';
+import { warning } from './problem.ts';
 
 export function gateWarnings(document: PlanDocument, needs: EntryNeeds): PlanWarning[] {
   const waiting = document.header?.deadline === undefined ? document.entries.flatMap(waitsForever) : [];
@@ -12,7 +12,14 @@ export function gateWarnings(document: PlanDocument, needs: EntryNeeds): PlanWar
 function waitsForever(entry: PlanDocument['entries'][number]): PlanWarning[] {
   if (entry.kind !== 'gate' || entry.written.expiry !== undefined) return [];
   const hint = 'give the gate an expiry, or the run a deadline';
-  return [warning('GateMayWaitForever', entry.path, `nothing but a decision ends the wait for the gate "${entry.name}"`, hint)];
+  return [
+    warning(
+      'GateMayWaitForever',
+      entry.path,
+      `nothing but a decision ends the wait for the gate "${entry.name}"`,
+      hint,
+    ),
+  ];
 }
 
 /** A job that may be skipped for the end of another job should not be waiting for a person meanwhile. */
@@ -32,7 +39,12 @@ function asksForNothing(index: number, { entries }: PlanDocument, needs: EntryNe
 
 function missingNeed(gate: GateEntry, upstream: string, need: ResolvedNeed): PlanWarning {
   const message = `the gate "${gate.name}" may ask for a decision although "${upstream}" has ruled out what stands behind it`;
-  return warning('GateAsksForNothing', need.path, message, `give the gate the same need (${need.condition} of "${upstream}")`);
+  return warning(
+    'GateAsksForNothing',
+    need.path,
+    message,
+    `give the gate the same need (${need.condition} of "${upstream}")`,
+  );
 }
 
 function isSame(one: ResolvedNeed, other: ResolvedNeed): boolean {

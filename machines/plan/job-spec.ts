@@ -19,7 +19,11 @@ const defaultShell = ['sh', '-eu'] as const;
 const defaultGraceMs = 10_000;
 const stepNameLengthMax = 60;
 
-export function jobSpecOf(entry: JobEntry, header: WrittenHeader, inputsFrom: readonly NodeName[]): Omit<JobSpec, 'matrix'> {
+export function jobSpecOf(
+  entry: JobEntry,
+  header: WrittenHeader,
+  inputsFrom: readonly NodeName[],
+): Omit<JobSpec, 'matrix'> {
   const { written } = entry;
   const { defaults } = header;
   const shell = written.shell ?? defaults?.shell ?? defaultShell;
@@ -60,7 +64,11 @@ function stepOf(step: WrittenStep, shell: readonly string[]): StepSpec {
 /** A step without a name is called by the first line of what it does. */
 function stepName(step: WrittenStep): string {
   const words = step.argv?.join(' ') ?? step.run ?? '';
-  const line = words.split('\n').map((candidate) => candidate.trim()).find((candidate) => candidate !== '') ?? 'step';
+  const line =
+    words
+      .split('\n')
+      .map((candidate) => candidate.trim())
+      .find((candidate) => candidate !== '') ?? 'step';
   // By code points, so that no pair of surrogates is cut in half.
   return [...line.slice(0, stepNameLengthMax * 2)].slice(0, stepNameLengthMax).join('');
 }

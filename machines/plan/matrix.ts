@@ -1,8 +1,8 @@
 /** A matrix written once becomes ordinary jobs, one for each combination (000 §86). */
 import type { WrittenMatrix } from './plan-file.ts';
 import { planLimits } from './plan-limits.ts';
-import { problem, warning } from './problem.ts';
 import type { DocumentPath, PlanProblem, PlanWarning } from './problem.ts';
+import { problem, warning } from './problem.ts';
 
 export type Combination = Readonly<Record<string, string>>;
 
@@ -27,7 +27,9 @@ export function expandMatrix(matrix: WrittenMatrix, path: DocumentPath): Expande
   const problems = [...axisProblems(matrix, path)];
   const count = combinationCount(matrix);
   if (count > planLimits.matrixChildrenMax.value) {
-    problems.push(problem('TooMany', path, `expected at most ${planLimits.matrixChildrenMax.value} combinations, not ${count}`));
+    problems.push(
+      problem('TooMany', path, `expected at most ${planLimits.matrixChildrenMax.value} combinations, not ${count}`),
+    );
   }
   if (problems.length > 0) return { combinations: [], problems, warnings: [] };
 
@@ -53,14 +55,18 @@ function axisProblems(matrix: WrittenMatrix, path: DocumentPath): PlanProblem[] 
   for (const axis of axes) {
     const other = seen.get(axis.toUpperCase());
     if (other !== undefined) {
-      problems.push(problem('DuplicateName', [...path, 'axes', axis], `"${axis}" and "${other}" would set the same variable`));
+      problems.push(
+        problem('DuplicateName', [...path, 'axes', axis], `"${axis}" and "${other}" would set the same variable`),
+      );
     }
     seen.set(axis.toUpperCase(), axis);
   }
   matrix.include.forEach((extra, index) => {
     for (const axis of axes) {
       if (Object.hasOwn(extra, axis)) continue;
-      problems.push(problem('MissingKey', [...path, 'include', index, axis], `the combination has no value for "${axis}"`));
+      problems.push(
+        problem('MissingKey', [...path, 'include', index, axis], `the combination has no value for "${axis}"`),
+      );
     }
     problems.push(...unknownAxes(extra, axes, [...path, 'include', index]));
   });
@@ -73,7 +79,9 @@ function axisProblems(matrix: WrittenMatrix, path: DocumentPath): PlanProblem[] 
 function unknownAxes(combination: Combination, axes: readonly string[], path: DocumentPath): PlanProblem[] {
   return Object.keys(combination)
     .filter((axis) => !axes.includes(axis))
-    .map((axis) => problem('UnknownKey', [...path, axis], `the matrix has no axis "${axis}"`, `its axes: ${axes.join(', ')}`));
+    .map((axis) =>
+      problem('UnknownKey', [...path, axis], `the matrix has no axis "${axis}"`, `its axes: ${axes.join(', ')}`),
+    );
 }
 
 /** The first axis varies slowest, as if the axes were nested loops. */

@@ -3,8 +3,8 @@ import type { NodeName } from '../model/ids.ts';
 import type { PlanEntry } from './document.ts';
 import { childName } from './matrix.ts';
 import { planLimits } from './plan-limits.ts';
-import { problem } from './problem.ts';
 import type { PlanProblem } from './problem.ts';
+import { problem } from './problem.ts';
 
 /** A row of consecutive nodes, all of one entry. */
 export interface NodeRange {
@@ -42,10 +42,17 @@ export function nameTable(entries: readonly PlanEntry[]): NameTable {
     names.forEach((name, child) => {
       const { nodeNameLengthMax } = planLimits;
       if (!isNodeName(name)) {
-        problems.push(problem('ValueOutOfRange', entry.path, `the name "${name.slice(0, 60)}…" is longer than ${nodeNameLengthMax.value} characters`));
+        problems.push(
+          problem(
+            'ValueOutOfRange',
+            entry.path,
+            `the name "${name.slice(0, 60)}…" is longer than ${nodeNameLengthMax.value} characters`,
+          ),
+        );
         return;
       }
-      if (name !== entry.name && range !== null) add(name, { entry: index, first: range.first + child, count: 1 }, entry.path);
+      if (name !== entry.name && range !== null)
+        add(name, { entry: index, first: range.first + child, count: 1 }, entry.path);
       nodeNames.push(name);
     });
   });
@@ -55,7 +62,9 @@ export function nameTable(entries: readonly PlanEntry[]): NameTable {
 function nodeNamesOf(entry: PlanEntry): readonly string[] {
   switch (entry.kind) {
     case 'job':
-      return entry.combinations.map((combination) => (combination === null ? entry.name : childName(entry.name, combination)));
+      return entry.combinations.map((combination) =>
+        combination === null ? entry.name : childName(entry.name, combination),
+      );
     case 'gate':
       return [entry.name];
     case 'broken':

@@ -9,7 +9,8 @@ export type Nearest = (name: string, candidates: Iterable<string>) => string | n
 export function nearestFinder(): Nearest {
   let comparisonsLeft = comparisonsMax;
   return (name, candidates) => {
-    const distanceMax = name.length <= 3 ? 1 : Math.min(4, Math.floor(name.length / 3) + 1);
+    // A name that shares no letter with another is no slip of it.
+    const distanceMax = Math.min(4, Math.floor(name.length / 3) + 1, name.length - 1);
     let best: string | null = null;
     let bestDistance = distanceMax + 1;
     for (const candidate of candidates) {

@@ -3,8 +3,8 @@ import type { PlanDocument } from './document.ts';
 import type { NameTable, NodeRange } from './name-table.ts';
 import { didYouMean } from './nearest.ts';
 import type { WrittenCondition, WrittenNeed } from './plan-file.ts';
-import { problem } from './problem.ts';
 import type { DocumentPath, PlanProblem } from './problem.ts';
+import { problem } from './problem.ts';
 
 export interface ResolvedNeed extends NodeRange {
   readonly condition: WrittenCondition;
@@ -51,7 +51,9 @@ export function resolveNeeds(
   return { needs, problems };
 }
 
-type LookUp = { readonly ok: true; readonly range: NodeRange | null } | { readonly ok: false; readonly problem: PlanProblem };
+type LookUp =
+  | { readonly ok: true; readonly range: NodeRange | null }
+  | { readonly ok: false; readonly problem: PlanProblem };
 
 interface Names {
   readonly document: PlanDocument;
@@ -59,7 +61,11 @@ interface Names {
 }
 
 /** A range of null: the name is known, but what it stands for is broken. */
-export function lookUp(wanted: Pick<WrittenNeed, 'name' | 'kind'>, path: DocumentPath, { document, names }: Names): LookUp {
+export function lookUp(
+  wanted: Pick<WrittenNeed, 'name' | 'kind'>,
+  path: DocumentPath,
+  { document, names }: Names,
+): LookUp {
   const { name, kind } = wanted;
   const range = names.ranges.get(name) ?? null;
   if (range === null) {

@@ -3,7 +3,7 @@
  * together. Checks a schema cannot express carry their problem code in the issue (`refuse`).
  */
 import { z } from 'zod';
-import { formatDuration, durationPattern, parseDuration } from './duration.ts';
+import { durationPattern, formatDuration, parseDuration } from './duration.ts';
 import { planLimits } from './plan-limits.ts';
 import type { PlanProblemCode } from './problem.ts';
 

@@ -3,8 +3,9 @@
  * Every object is strict: a key that is not known is an error, never ignored.
  */
 import { z } from 'zod';
-import { failureClasses, workloadFailureClasses } from '../model/failure-class.ts';
 import type { WorkloadFailureClass } from '../model/failure-class.ts';
+import { failureClasses, workloadFailureClasses } from '../model/failure-class.ts';
+import type { EdgeCondition } from './plan.ts';
 import {
   boundedMap,
   capabilitiesSchema,
@@ -21,7 +22,6 @@ import {
   variableSchema,
   workspacePathSchema,
 } from './plan-fields.ts';
-import type { EdgeCondition } from './plan.ts';
 import { planLimits } from './plan-limits.ts';
 
 const short = text(planLimits.textLengthMax.value);
@@ -87,10 +87,12 @@ export const connectivitySchema = z
   .union(
     [
       z.literal('continuous'),
-      z.strictObject({ grace: durationSchema.optional(), offline: durationSchema.optional() }).superRefine((value, context) => {
-        if ((value.grace === undefined) !== (value.offline === undefined)) return;
-        refuse(context, { code: 'Contradiction', message: 'expected either grace or offline' });
-      }),
+      z
+        .strictObject({ grace: durationSchema.optional(), offline: durationSchema.optional() })
+        .superRefine((value, context) => {
+          if ((value.grace === undefined) !== (value.offline === undefined)) return;
+          refuse(context, { code: 'Contradiction', message: 'expected either grace or offline' });
+        }),
     ],
     { error: 'expected "continuous", {grace: duration} or {offline: duration}' },
   )
@@ -121,7 +123,8 @@ const needObjectSchema = z
   .transform((value, context): WrittenNeed => {
     const named = (['job', 'gate', 'node'] as const).filter((key) => value[key] !== undefined);
     const [kind = 'node'] = named;
-    if (named.length !== 1) refuse(context, { code: 'Contradiction', message: 'expected exactly one of job, gate and node' });
+    if (named.length !== 1)
+      refuse(context, { code: 'Contradiction', message: 'expected exactly one of job, gate and node' });
     if (value.required === false && value.condition !== undefined) {
       refuse(context, {
         code: 'Contradiction',
@@ -137,7 +140,9 @@ export const needsSchema = z
   .array(
     z.union(
       [
-        referenceSchema.transform((name): WrittenNeed => ({ name, kind: 'node', condition: 'success', required: true })),
+        referenceSchema.transform(
+          (name): WrittenNeed => ({ name, kind: 'node', condition: 'success', required: true }),
+        ),
         needObjectSchema,
       ],
       { error: 'expected a name, or a map with job, gate or node' },
@@ -199,7 +204,11 @@ export const matrixSchema = z.strictObject({
     z.array(matrixValueSchema).min(1).max(planLimits.matrixValuesMax.value),
     planLimits.matrixAxesMax.value,
   ).describe('Every combination of their values is one job.'),
-  include: z.array(combinationSchema).max(planLimits.matrixValuesMax.value).default([]).describe('Further combinations.'),
+  include: z
+    .array(combinationSchema)
+    .max(planLimits.matrixValuesMax.value)
+    .default([])
+    .describe('Further combinations.'),
   exclude: z
     .array(combinationSchema)
     .max(planLimits.matrixExcludesMax.value)
@@ -244,7 +253,10 @@ export const jobSchema = z
     capabilities: capabilitiesSchema.optional().describe('What a runner must offer.'),
     condition: conditionSchema.default(true),
     required: z.boolean().default(true).describe('Whether the end of the run depends on this job.'),
-    failureImpact: z.enum(['blocking', 'allowed']).default('blocking').describe('allowed: a failure is shown, and nothing stops.'),
+    failureImpact: z
+      .enum(['blocking', 'allowed'])
+      .default('blocking')
+      .describe('allowed: a failure is shown, and nothing stops.'),
     retry: retrySchema.optional(),
     timeouts: timeoutsSchema.optional(),
     connectivity: connectivitySchema.optional(),
@@ -254,7 +266,11 @@ export const jobSchema = z
   .superRefine((value, context) => {
     for (const name of Object.keys(value.secrets)) {
       if (!Object.hasOwn(value.env, name)) continue;
-      refuse(context, { code: 'Contradiction', path: ['secrets', name], message: `"${name}" stands in env and in secrets` });
+      refuse(context, {
+        code: 'Contradiction',
+        path: ['secrets', name],
+        message: `"${name}" stands in env and in secrets`,
+      });
     }
   });
 export type WrittenJob = z.output<typeof jobSchema>;
@@ -280,7 +296,10 @@ const headerShape = {
   deadline: durationSchema.optional().describe('Ends the run, whatever is still going on.'),
   failFast: z.boolean().default(false).describe('The first failure of a required job ends the others.'),
   labels: boundedMap(
-    z.string().max(planLimits.nameLengthMax.value).regex(/^[A-Za-z_][A-Za-z0-9_./-]*$/, { error: 'expected the name of a label' }),
+    z
+      .string()
+      .max(planLimits.nameLengthMax.value)
+      .regex(/^[A-Za-z_][A-Za-z0-9_./-]*$/, { error: 'expected the name of a label' }),
     scalarText(planLimits.textLengthMax.value),
     planLimits.labelsMax.value,
   ).default({}),

@@ -15,16 +15,32 @@ function limit(value: number, unit: string, reason: string): PlanLimit {
 }
 
 export const planLimits = {
-  fileBytesMax: limit(4 * 1024 * 1024, 'bytes', 'A larger file is generated; express it as a matrix, or use the library.'),
+  fileBytesMax: limit(
+    4 * 1024 * 1024,
+    'bytes',
+    'A larger file is generated; express it as a matrix, or use the library.',
+  ),
   nestingMax: limit(64, 'levels', 'The format itself needs fewer than ten; deeper input only aims at the parser.'),
   aliasesMax: limit(1000, 'aliases', 'Aliases share a handful of blocks between jobs; more is a decompression bomb.'),
   valuesMax: limit(2_000_000, 'values', 'What the aliases of a file may expand to, so that a small file stays small.'),
   problemsMax: limit(1000, 'problems', 'Nobody reads more at once, and a report must not outgrow its file.'),
-  nodesMax: limit(200_000, 'jobs and gates', 'Twice the largest graph that is measured; a run is created in one transaction.'),
+  nodesMax: limit(
+    200_000,
+    'jobs and gates',
+    'Twice the largest graph that is measured; a run is created in one transaction.',
+  ),
   edgesMax: limit(2_000_000, 'edges', 'One row each in the transaction that creates the run.'),
-  ancestorVisitsMax: limit(20_000_000, 'edges walked', 'Keeps the search above a node linear in practice for hostile graphs.'),
+  ancestorVisitsMax: limit(
+    20_000_000,
+    'edges walked',
+    'Keeps the search above a node linear in practice for hostile graphs.',
+  ),
   needsMax: limit(20_000, 'entries of one needs list', 'A fan-in beyond this is written as the name of a matrix.'),
-  entryValuesMax: limit(65_000, 'values in one job or gate', 'Each may turn out to be a problem, and all are reported together.'),
+  entryValuesMax: limit(
+    65_000,
+    'values in one job or gate',
+    'Each may turn out to be a problem, and all are reported together.',
+  ),
   stepsMax: limit(100, 'steps of one job', 'A job is leased as a whole; longer ones are split into jobs.'),
   matrixAxesMax: limit(8, 'axes', 'Names of children list every axis and must stay readable.'),
   matrixValuesMax: limit(10_000, 'values of one axis', 'The same as the children of one matrix.'),

@@ -7,8 +7,8 @@ import type { NameTable } from './name-table.ts';
 import type { JobSpec, PlannedEdge, PlannedGate, PlannedJob, PlannedNode } from './plan.ts';
 import type { WrittenHeader } from './plan-file.ts';
 import { planLimits } from './plan-limits.ts';
-import { problem } from './problem.ts';
 import type { PlanProblem } from './problem.ts';
+import { problem } from './problem.ts';
 
 export interface NodesContext {
   readonly header: WrittenHeader;
@@ -23,26 +23,72 @@ export interface NodesContext {
 export function planNodes(context: NodesContext): { nodes: PlannedNode[]; problems: PlanProblem[] } {
   const nodes: PlannedNode[] = [];
   const problems: PlanProblem[] = [];
-  context.document.entries.forEach((entry, index) => {
-    const range = context.names.entryRanges[index];
+  context.document.entries.forEach((entry, entryIndex) => {
+    const range = context.names.entryRanges[entryIndex];
     if (entry.kind === 'broken' || range === null || range === undefined) return;
     const names = context.names.nodeNames.slice(range.first, range.first + range.count);
-    const needs = context.edges[index] ?? [];
+    const needs = context.edges[entryIndex] ?? [];
+    const places = names.map((name, child): NodePlace => ({ name, index: range.first + child, needs }));
     if (entry.kind === 'gate') {
-      for (const name of names) nodes.push(planGate(entry, { index: nodes.length, name, needs }));
+      for (const place of places) nodes.push(planGate(entry, place));
       return;
     }
-    const common = planJobs(entry, context, index);
-    const bytes = new TextEncoder().encode(common.longestSpec).length;
-    if (bytes > planLimits.jobSpecBytesMax.value) problems.push(tooLarge(entry, bytes));
-    for (const [child, name] of names.entries()) {
-      nodes.push({ ...common.job(child), index: nodes.length, name, needs });
-    }
+    const jobs = planJobs(entry, places, { ...context, inputsFrom: context.inputs[entryIndex] ?? [] });
+    if (jobs.specBytes > planLimits.jobSpecBytesMax.value) problems.push(tooLarge(entry, jobs.specBytes));
+    for (const job of jobs.jobs) nodes.push(job);
   });
   return { nodes, problems };
 }
 
+type NodePlace = Pick<PlannedNode, 'name' | 'index' | 'needs'>;
+
+function planGate({ written }: GateEntry, place: NodePlace): PlannedGate {
+  return {
+    kind: 'gate',
+    ...place,
+    approvers: [...new Set(written.approvers)],
+    expiryMs: written.expiry ?? null,
+    onExpiry: written.onExpiry,
+    description: written.description ?? null,
+  };
+}
+
+interface JobContext extends Pick<NodesContext, 'header' | 'digest'> {
+  readonly inputsFrom: readonly NodeName[];
+}
+
+/** `specBytes` is the size of the largest spec among the children. */
+function planJobs(
+  entry: JobEntry,
+  places: readonly NodePlace[],
+  context: JobContext,
+): { jobs: PlannedJob[]; specBytes: number } {
+  const { written } = entry;
+  const common = jobSpecOf(entry, context.header, context.inputsFrom);
+  const policies = {
+    condition: conditionOf(written.condition),
+    required: written.required,
+    failureImpact: written.failureImpact,
+    retry: retryOf(written, context.header),
+    completionAfterIntent:
+      written.completionAfterIntent ?? context.header.defaults?.completionAfterIntent ?? ('honor_intent' as const),
+    matrix: written.matrix === undefined ? null : { group: entry.name, failFast: written.matrix.failFast },
+  };
+  const encoder = new TextEncoder();
+  let specBytes = 0;
+  const jobs = places.map((place, child): PlannedJob => {
+    const combination = entry.combinations[child] ?? null;
+    const spec: JobSpec = { ...common, matrix: combination ?? {} };
+    const json = canonicalJson(spec);
+    specBytes = Math.max(specBytes, encoder.encode(json).length);
+    const cacheKey = cacheKeyOf(written, combination);
+    return { kind: 'job', ...place, spec, specDigest: context.digest(json), ...policies, cacheKey };
+  });
+  return { jobs, specBytes };
+}
+
 function tooLarge(entry: JobEntry, bytes: number): PlanProblem {
   const message = `the job "${entry.name}" takes ${bytes} bytes, and at most ${planLimits.jobSpecBytesMax.value} fit an offer`;
-  return problem('SpecTooLarge', entry.path, message, 'keep long scripts in files, and name the jobs it needs outputs of in inputsFrom');
+  const hint = 'keep long scripts in files, and name the jobs whose outputs it takes in inputsFrom';
+  return problem('SpecTooLarge', entry.path, message, hint);
 }

@@ -69,7 +69,11 @@ export type FailureImpact = 'blocking' | 'allowed';
 /** A condition the planner has already evaluated (000 §222). */
 export type PlannedCondition =
   | { readonly holds: true }
-  | { readonly holds: false; readonly reason: 'ConditionFalse' | 'PlanPruned' | 'Policy'; readonly message: string | null };
+  | {
+      readonly holds: false;
+      readonly reason: 'ConditionFalse' | 'PlanPruned' | 'Policy';
+      readonly message: string | null;
+    };
 
 export type StepCommand =
   /** A script, run by `shell` (argv of the interpreter, the script file appended). */

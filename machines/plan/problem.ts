@@ -69,10 +69,20 @@ export interface PlanNotice<Code extends string> {
 export type PlanProblem = PlanNotice<PlanProblemCode>;
 export type PlanWarning = PlanNotice<PlanWarningCode>;
 
-export function problem(code: PlanProblemCode, path: DocumentPath, message: string, hint: string | null = null): PlanProblem {
+export function problem(
+  code: PlanProblemCode,
+  path: DocumentPath,
+  message: string,
+  hint: string | null = null,
+): PlanProblem {
   return { code, path, message, hint };
 }
 
-export function warning(code: PlanWarningCode, path: DocumentPath, message: string, hint: string | null = null): PlanWarning {
+export function warning(
+  code: PlanWarningCode,
+  path: DocumentPath,
+  message: string,
+  hint: string | null = null,
+): PlanWarning {
   return { code, path, message, hint };
 }

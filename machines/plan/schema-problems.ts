@@ -1,9 +1,9 @@
 /** From what zod says to problems a person can act on: one code, one path, one sentence, one hint. */
 import { z } from 'zod';
-import { didYouMean } from './nearest.ts';
 import type { Nearest } from './nearest.ts';
-import { planProblemCodes, problem } from './problem.ts';
+import { didYouMean } from './nearest.ts';
 import type { DocumentPath, PlanProblem, PlanProblemCode } from './problem.ts';
+import { planProblemCodes, problem } from './problem.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -25,7 +25,12 @@ function problemsOfIssue(issue: Issue, prefix: DocumentPath, place: Place): Plan
     case 'unrecognized_keys': {
       const known = knownKeys(place.schema, inner);
       return issue.keys.map((key) =>
-        problem('UnknownKey', [...path, key], `unknown key "${shorten(key)}"`, keyHint(place.nearest(key, known), known)),
+        problem(
+          'UnknownKey',
+          [...path, key],
+          `unknown key "${shorten(key)}"`,
+          keyHint(place.nearest(key, known), known),
+        ),
       );
     }
     case 'invalid_union':
@@ -66,8 +71,8 @@ function valueProblem(issue: z.core.$ZodIssueInvalidValue, path: DocumentPath, p
 }
 
 function customProblem(issue: z.core.$ZodIssueCustom, path: DocumentPath): PlanProblem {
-  const code: unknown = issue.params?.['problem'];
-  const hint: unknown = issue.params?.['hint'];
+  const code: unknown = issue.params?.problem;
+  const hint: unknown = issue.params?.hint;
   return problem(
     isProblemCode(code) ? code : 'InvalidValue',
     path,
@@ -90,7 +95,9 @@ function sizeProblem(origin: string, words: string, bound: number | bigint, path
 
 /** The branch that was meant is the one that got past the kind of the value. */
 function problemsOfUnion(issue: z.core.$ZodIssueInvalidUnion, inner: DocumentPath, place: Place): PlanProblem[] {
-  const meant = issue.errors.filter((branch) => branch.every((nested) => nested.path.length > 0 || !isKindIssue(nested)));
+  const meant = issue.errors.filter((branch) =>
+    branch.every((nested) => nested.path.length > 0 || !isKindIssue(nested)),
+  );
   const [branch] = meant;
   if (branch === undefined) return [problem('WrongType', [...place.base, ...inner], readable(issue.message))];
   return branch.flatMap((nested) => problemsOfIssue(nested, inner, place));
