@@ -4,6 +4,7 @@ import { cruise } from 'dependency-cruiser';
 import { z } from 'zod';
 import { projectFiles } from '../lib/project-files.ts';
 import { rules, shippedRule } from './rules.ts';
+import './teach-using.ts';
 
 export interface BoundaryViolation {
   readonly rule: string;

@@ -51,6 +51,12 @@ const table: readonly BoundaryRule[] = [
     { path: '^store/(?!contract/)([^/]+)/', pathNot: tests },
     { path: `^(?!store/|machines/)${ours}/|^store/(?!$1/|contract/)[^/]+/` },
   ),
+  rule(
+    'contracts-take-types-only',
+    'A contract that runs code of the core cannot be implemented, or spoken, without the core.',
+    { path: `${protocol}|${storeContract}`, pathNot: tests },
+    { path: machines, dependencyTypesNot: ['type-only'] },
+  ),
   only(
     'runner-protocol-is-a-language',
     'Both ends of the wire, and other languages, depend on the messages; the messages depend on nothing.',
@@ -90,6 +96,7 @@ const table: readonly BoundaryRule[] = [
     'The contract is shared by daemon and runners and must not pull a client library into either.',
     transportContract,
     [transportContract, protocol, '^machines/index\\.ts$', zod, String.raw`^transport/[^/]+/index\.ts$`],
+    true,
   ),
   rule(
     'conformance-is-an-outsider',

@@ -12,7 +12,7 @@ function step(name: string, script: readonly string[], after: readonly string[] 
 }
 
 /** vitest reports the CI tally and the requirements check read. */
-export const testReports = { fast: 'reports/fast.json', slow: 'reports/slow.json' } as const;
+const testReports = { fast: 'reports/fast.json', slow: 'reports/slow.json' } as const;
 
 function tests(speed: keyof typeof testReports): readonly string[] {
   return [`test:${speed}`, '--', '--reporter=default', '--reporter=json', `--outputFile.json=${testReports[speed]}`];
