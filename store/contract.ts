@@ -85,7 +85,9 @@ export type CommitOutcome =
   | { readonly kind: 'duplicate'; readonly messages: readonly MessageId[] }
   /** The request id is taken by another run of the project. */
   | { readonly kind: 'exists'; readonly runId: RunId }
-  | { readonly kind: 'unknown'; readonly cause: unknown };
+  | { readonly kind: 'unknown'; readonly cause: unknown }
+  /** Nothing was changed: the rows break an invariant (a bug), or the database refused this one commit. */
+  | { readonly kind: 'failed'; readonly cause: unknown };
 
 export interface LoadedRun {
   readonly run: RunRow;
@@ -219,22 +221,32 @@ export interface Store {
 
   // --- runs -----------------------------------------------------------------------------------------------------
   load(runId: RunId): Promise<LoadedRun | null>;
-  /** Outcomes in the order of the commits. One bad commit never sinks the others. */
+  /**
+   * Outcomes in the order of the commits. One bad commit never sinks the others. Throws only when nothing of any
+   * of them was applied (`StoreUnavailable`, or what a hook threw).
+   * Within a run's timers the order is: fired, cancel, set; so a commit may fire a timer and set it anew.
+   * `lease-expired` also needs a fresh heartbeat (no older than its `gapMs`) and the newest credit.
+   */
   commit(commits: readonly RunCommit[]): Promise<readonly CommitOutcome[]>;
   receipts(runId: RunId, messages: readonly MessageId[]): Promise<readonly Receipt[]>;
   findRunByRequest(project: string, requestId: string): Promise<RunRow | null>;
   attempts(runId: RunId, filter: { readonly job?: JobId; readonly ids?: readonly AttemptId[] }): Promise<readonly AttemptRow[]>;
-  /** Live and, when asked for by job, ended leases. */
+  /** Ended ones come only when a job is named or `live` is false; `live: true` leaves them out in any case. */
   leases(runId: RunId, filter: { readonly job?: JobId; readonly live?: boolean }): Promise<readonly LeaseRow[]>;
 
   // --- leases and sessions --------------------------------------------------------------------------------------
   renew(renewals: readonly Renewal[]): Promise<readonly RenewalOutcome[]>;
-  /** Inserts the session and marks older Active or Draining ones of the same runner Replaced, in one commit. */
+  /**
+   * Inserts the session and marks older Active or Draining ones of the same runner Replaced, in one commit.
+   * A session that is already there stays as it is.
+   */
   openSession(session: SessionRow): Promise<{ readonly replaced: readonly SessionId[] }>;
   /** Compare-and-set on `version` = session.version - 1. Closed: its Held leases get `expiresAt = now`. */
   updateSession(session: SessionRow): Promise<'committed' | 'conflict'>;
+  /** Sets `lastSeenAt` of a live session; not a version. */
   touchSession(session: SessionId): Promise<void>;
   session(id: SessionId): Promise<SessionRow | null>;
+  /** `live`: Active and Draining only; otherwise all. */
   sessions(filter: { readonly live: boolean }): Promise<readonly SessionRow[]>;
   /** Live leases bound to a session, in any run. */
   sessionLeases(session: SessionId): Promise<readonly LeaseRow[]>;
@@ -246,16 +258,18 @@ export interface Store {
   claimTimers(query: { readonly limit: number; readonly claimMs: number; readonly token: string }): Promise<readonly ClaimedTimer[]>;
   /** Settles claims without a run commit: `rearmAt` null = Fired. Foreign tokens change nothing. */
   settleTimers(settlements: readonly { readonly runId: RunId; readonly key: string; readonly token: string; readonly rearmAt: Timestamp | null }[]): Promise<void>;
-  /** Due time of the earliest Pending timer, or null: lets a wheel sleep. */
+  /** When the earliest timer can be claimed (Pending: due; Claimed: its claim runs out), or null: lets a wheel sleep. */
   nextTimerAt(): Promise<Timestamp | null>;
   timers(runId: RunId): Promise<readonly TimerRow[]>;
-  /** A run's batch n+1 is never claimed while n is unsettled. */
+  /** A run's batch n+1 is never claimed while n is unsettled. `attempts` counts the claims, this one included. */
   claimOutbox(query: { readonly limit: number; readonly claimMs: number; readonly token: string }): Promise<readonly OutboxBatch[]>;
   settleOutbox(settlements: readonly { readonly runId: RunId; readonly first: number; readonly token: string; readonly retryAt: Timestamp | null }[]): Promise<void>;
 
   // --- reads ----------------------------------------------------------------------------------------------------
   facts(runId: RunId, query: { readonly after: number; readonly limit: number }): Promise<readonly StoredFact[]>;
+  /** `next` is the position of the last item; null when the page is empty (ask again from the same place). */
   feed(query: { readonly after: FeedPosition; readonly limit: number }): Promise<Page<StoredFact, FeedPosition>>;
+  /** Newest first. */
   runs(filter: RunFilter, page: { readonly limit: number; readonly cursor: string | null }): Promise<Page<RunRow>>;
   counts(runIds: readonly RunId[]): Promise<ReadonlyMap<RunId, RunCounts>>;
   /** Finds jobs by id prefix over all runs (for people), newest first. */
@@ -267,7 +281,8 @@ export interface Store {
   // --- repair and operations ------------------------------------------------------------------------------------
   /**
    * Beats the heartbeat row. When the last beat is older than `gapMs` (or beat never), one caller appends a
-   * credit for the gap; everybody gets the newest credit sequence.
+   * credit for the gap; everybody gets the newest credit sequence, and the time of this beat. The credit of the very
+   * first beat has `gapMs` 0.
    */
   heartbeat(query: { readonly gapMs: number }): Promise<{ readonly creditSequence: number; readonly lastBeatAt: Timestamp }>;
   credits(after: number): Promise<readonly Credit[]>;
@@ -282,6 +297,16 @@ export interface Store {
   /** Integrity of the file or server, and the invariants across rows. */
   check(): Promise<StoreCheck>;
   close(): Promise<void>;
+}
+
+/** The clock a store is given; the only time it knows. */
+export interface StoreClock {
+  now(): Timestamp;
+}
+
+/** The database did not take part: locked for too long, full, or broken. Nothing was changed. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
 }
 
 /** Named points where tests stop, delay or fail a store; a no-op in production. */
