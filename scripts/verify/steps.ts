@@ -26,6 +26,7 @@ export const steps: readonly Step[] = [
   step('test:slow', tests('slow'), ['build']),
   step('mutants', ['mutants']),
   step('histories', ['histories', '--', '--runs', '20000']),
+  step('package', ['package:check'], ['build']),
   step('lint', ['lint']),
   step('types', ['types']),
   step('boundaries', ['boundaries']),
