@@ -2,6 +2,8 @@ import { defineConfig } from 'vitest/config';
 
 /** Tests that start processes, loop for seconds or build big graphs; they run in `verify`, not in `test:fast`. */
 const slowTests = '**/*.slow.test.ts';
+/** Decisions: these run in a world without clock, chance, timers and environment. */
+const pureTests = ['machines/**/*.test.ts', 'scripts/vitest/pure-context.test.ts'];
 const outside = ['**/node_modules/**', '**/dist/**', '**/.forgeyard/**'];
 
 export default defineConfig({
@@ -17,7 +19,22 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'fast', include: ['**/*.test.ts'], exclude: [...outside, slowTests], testTimeout: 10_000 },
+        test: {
+          name: 'fast',
+          include: ['**/*.test.ts'],
+          exclude: [...outside, slowTests, ...pureTests],
+          testTimeout: 10_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'pure',
+          include: pureTests,
+          exclude: [...outside, slowTests],
+          setupFiles: ['./scripts/vitest/pure-context.ts'],
+          testTimeout: 10_000,
+        },
       },
       {
         extends: true,
