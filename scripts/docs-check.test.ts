@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { docsFindings } from './docs-check/check.ts';
+import type { Help } from './docs-check/commands.ts';
+import { commandFindings } from './docs-check/commands.ts';
 import { temporaryProject } from './lib/temporary-project.ts';
 
 const whole: Readonly<Record<string, string>> = {
@@ -52,5 +54,27 @@ describe('docs', () => {
   test('an architecture of 250 lines is too long, one of 249 is not', async () => {
     expect(await messages({ 'docs/ARCHITECTURE.md': '## The house\n'.repeat(249) })).toEqual([]);
     expect(await messages({ 'docs/ARCHITECTURE.md': '## The house\n'.repeat(250) })).toHaveLength(1);
+  });
+});
+
+describe('docs: commands of ours', () => {
+  const help: Help = (words) =>
+    ({
+      '': 'Usage: forgeyard\n\nCommands:\n  run                 Runs\n  daemon [options]    Daemon\n',
+      run: 'Usage: forgeyard run\n\nCommands:\n  start [options] <plan>  Starts\n  list|ls                 Lists\n',
+      'run start': 'Usage: forgeyard run start <plan>\n',
+    })[words.join(' ')] ?? '';
+
+  test.each([
+    ['```\nnpx forgeyard run start examples/a.yaml\n```', []],
+    ['`forgeyard run ls`, then `forgeyard daemon --port 1`', []],
+    ['`forgeyard run start quickly`', []],
+    ['The word forgeyard begins nothing here.', []],
+    ['`forgeyard run stop x`', ['there is no command "forgeyard run stop"']],
+    ['    $ forgeyard walk', ['there is no command "forgeyard walk"']],
+  ])('%j', async (text, messages) => {
+    await using project = await temporaryProject({ 'README.md': text });
+    const findings = await commandFindings(project.root, ['README.md'], help);
+    expect(findings.map((finding) => finding.message)).toEqual(messages);
   });
 });

@@ -60,12 +60,16 @@ async function proofFindings(root: string, file: string, text: string): Promise<
   return findings;
 }
 
+export async function documents(root: string): Promise<readonly string[]> {
+  return projectFiles(root, ['*.md', '{docs,examples,machines,store,conformance,spec}/**/*.md']);
+}
+
 export async function docsFindings(root: string): Promise<readonly Finding[]> {
   const findings: Finding[] = required
     .filter((file) => !existsSync(path.join(root, file)))
     .map((file) => ({ file, line: 0, message: 'is missing' }));
   const { scripts } = manifest.parse(JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')));
-  for (const file of await projectFiles(root, ['*.md', '{docs,examples,machines,store,conformance,spec}/**/*.md'])) {
+  for (const file of await documents(root)) {
     const text = await readFile(path.join(root, file), 'utf8');
     findings.push(...(await linkFindings(root, file, text)));
     for (const { line, target } of npmScripts(text)) {

@@ -56,3 +56,13 @@ export function npmScripts(text: string): readonly Link[] {
     })),
   );
 }
+
+/** Commands of ours a text shows: the first words after `forgeyard`, up to the first that is no plain word. */
+export function ownCommands(text: string): readonly { readonly line: number; readonly words: readonly string[] }[] {
+  return text.split('\n').flatMap((line, index) =>
+    [...line.matchAll(/(?:^\s*\$?\s*|`|&& )(?:npx )?forgeyard((?: [a-z][a-z-]*(?![\w./=@]))+)/g)].map((match) => ({
+      line: index + 1,
+      words: (match[1] ?? '').trim().split(' '),
+    })),
+  );
+}
