@@ -8,7 +8,7 @@ import { ownCommands } from './markdown.ts';
 /** The help text of a command, given as words. */
 export type Help = (words: readonly string[]) => string;
 
-export const helpOfSource: Help = (words) =>
+const helpOfSource: Help = (words) =>
   spawnSync(process.execPath, ['daemon/cli/main.ts', ...words, '--help'], { encoding: 'utf8' }).stdout;
 
 /** Subcommands in a help text: `  start [options] <plan>  Starts a run`, `  list|ls  …`. */
