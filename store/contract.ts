@@ -14,8 +14,31 @@
  *     a lease, and a commit that writes a Held lease over a Held one keeps the later `expiresAt`.
  */
 import type {
-  AttemptId, AttemptRow, CommitGuard, CorrelationId, Deadline, Digest, EventId, ExecutablePlan, Fact, GateRow, JobId, JobRow,
-  JobState, LeaseId, LeaseRow, MessageId, OutputRef, Reply, RunId, RunRow, RunState, SessionId, SessionRow, Timestamp, TimerKind,
+  AttemptId,
+  AttemptRow,
+  CommitGuard,
+  CorrelationId,
+  Deadline,
+  Digest,
+  EventId,
+  ExecutablePlan,
+  Fact,
+  GateRow,
+  JobId,
+  JobRow,
+  JobState,
+  LeaseId,
+  LeaseRow,
+  MessageId,
+  OutputRef,
+  Reply,
+  RunId,
+  RunRow,
+  RunState,
+  SessionId,
+  SessionRow,
+  TimerKind,
+  Timestamp,
 } from '../machines/index.ts';
 
 /** A fact in its envelope (003 §7). */
@@ -71,7 +94,11 @@ export interface RunCommit {
   readonly attempts: readonly AttemptRow[];
   readonly leases: readonly LeaseRow[];
   readonly facts: readonly StoredFact[];
-  readonly timers: { readonly set: readonly Deadline[]; readonly cancel: readonly string[]; readonly fired: readonly TimerClaim[] };
+  readonly timers: {
+    readonly set: readonly Deadline[];
+    readonly cancel: readonly string[];
+    readonly fired: readonly TimerClaim[];
+  };
   readonly guards: readonly CommitGuard[];
   readonly receipts: readonly Receipt[];
   readonly audit: readonly AuditEntry[];
@@ -230,7 +257,10 @@ export interface Store {
   commit(commits: readonly RunCommit[]): Promise<readonly CommitOutcome[]>;
   receipts(runId: RunId, messages: readonly MessageId[]): Promise<readonly Receipt[]>;
   findRunByRequest(project: string, requestId: string): Promise<RunRow | null>;
-  attempts(runId: RunId, filter: { readonly job?: JobId; readonly ids?: readonly AttemptId[] }): Promise<readonly AttemptRow[]>;
+  attempts(
+    runId: RunId,
+    filter: { readonly job?: JobId; readonly ids?: readonly AttemptId[] },
+  ): Promise<readonly AttemptRow[]>;
   /** Ended ones come only when a job is named or `live` is false; `live: true` leaves them out in any case. */
   leases(runId: RunId, filter: { readonly job?: JobId; readonly live?: boolean }): Promise<readonly LeaseRow[]>;
 
@@ -253,17 +283,43 @@ export interface Store {
 
   // --- claims ---------------------------------------------------------------------------------------------------
   /** Candidates without locks: highest priority, then oldest, only those whose capabilities are a subset. */
-  eligible(query: { readonly capabilities: readonly string[]; readonly limit: number; readonly runId?: RunId }): Promise<readonly EligibleJob[]>;
+  eligible(query: {
+    readonly capabilities: readonly string[];
+    readonly limit: number;
+    readonly runId?: RunId;
+  }): Promise<readonly EligibleJob[]>;
   /** Due timers (and those whose claim ran out), oldest first; each is claimed for `claimMs` under a fresh token. */
-  claimTimers(query: { readonly limit: number; readonly claimMs: number; readonly token: string }): Promise<readonly ClaimedTimer[]>;
+  claimTimers(query: {
+    readonly limit: number;
+    readonly claimMs: number;
+    readonly token: string;
+  }): Promise<readonly ClaimedTimer[]>;
   /** Settles claims without a run commit: `rearmAt` null = Fired. Foreign tokens change nothing. */
-  settleTimers(settlements: readonly { readonly runId: RunId; readonly key: string; readonly token: string; readonly rearmAt: Timestamp | null }[]): Promise<void>;
+  settleTimers(
+    settlements: readonly {
+      readonly runId: RunId;
+      readonly key: string;
+      readonly token: string;
+      readonly rearmAt: Timestamp | null;
+    }[],
+  ): Promise<void>;
   /** When the earliest timer can be claimed (Pending: due; Claimed: its claim runs out), or null: lets a wheel sleep. */
   nextTimerAt(): Promise<Timestamp | null>;
   timers(runId: RunId): Promise<readonly TimerRow[]>;
   /** A run's batch n+1 is never claimed while n is unsettled. `attempts` counts the claims, this one included. */
-  claimOutbox(query: { readonly limit: number; readonly claimMs: number; readonly token: string }): Promise<readonly OutboxBatch[]>;
-  settleOutbox(settlements: readonly { readonly runId: RunId; readonly first: number; readonly token: string; readonly retryAt: Timestamp | null }[]): Promise<void>;
+  claimOutbox(query: {
+    readonly limit: number;
+    readonly claimMs: number;
+    readonly token: string;
+  }): Promise<readonly OutboxBatch[]>;
+  settleOutbox(
+    settlements: readonly {
+      readonly runId: RunId;
+      readonly first: number;
+      readonly token: string;
+      readonly retryAt: Timestamp | null;
+    }[],
+  ): Promise<void>;
 
   // --- reads ----------------------------------------------------------------------------------------------------
   facts(runId: RunId, query: { readonly after: number; readonly limit: number }): Promise<readonly StoredFact[]>;
@@ -284,12 +340,22 @@ export interface Store {
    * credit for the gap; everybody gets the newest credit sequence, and the time of this beat. The credit of the very
    * first beat has `gapMs` 0.
    */
-  heartbeat(query: { readonly gapMs: number }): Promise<{ readonly creditSequence: number; readonly lastBeatAt: Timestamp }>;
+  heartbeat(query: {
+    readonly gapMs: number;
+  }): Promise<{ readonly creditSequence: number; readonly lastBeatAt: Timestamp }>;
   credits(after: number): Promise<readonly Credit[]>;
-  scan(query: { readonly kind: ScanKind; readonly cursor: string | null; readonly limit: number }): Promise<Page<ScanItem>>;
+  scan(query: {
+    readonly kind: ScanKind;
+    readonly cursor: string | null;
+    readonly limit: number;
+  }): Promise<Page<ScanItem>>;
   reconcileProgress(id: string): Promise<ReconcileProgress | null>;
   saveReconcileProgress(progress: ReconcileProgress): Promise<void>;
-  cacheLookup(key: { readonly project: string; readonly key: string; readonly specDigest: Digest }): Promise<CacheEntry | null>;
+  cacheLookup(key: {
+    readonly project: string;
+    readonly key: string;
+    readonly specDigest: Digest;
+  }): Promise<CacheEntry | null>;
   cachePut(entry: CacheEntry): Promise<void>;
   cacheInvalidate(key: { readonly project: string; readonly key: string; readonly specDigest: Digest }): Promise<void>;
   /** Every digest that a row refers to, for garbage collection of outputs. */

@@ -1,1 +1,2 @@
 export * from './contract.ts';
+export { createMemoryStore, type MemoryStoreOptions } from './memory/index.ts';
