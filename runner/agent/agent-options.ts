@@ -1,0 +1,77 @@
+/** Everything an agent takes from its host. There is no ambient configuration. */
+import type { RunnerTransport } from '../../transport/index.ts';
+import type { RunnerClock } from '../clock.ts';
+import type { KeeperPlace } from '../lease/start-keeper.ts';
+import type { OutputStore } from '../outputs/index.ts';
+import type { Offer } from '../protocol/index.ts';
+import type { SecretProviders } from '../secrets/resolve-secrets.ts';
+import type { AgentEvent, AgentFailpoint } from './events.ts';
+
+export interface AgentOptions {
+  readonly transport: RunnerTransport;
+  readonly runnerId: string;
+  readonly name: string;
+  readonly capabilities: readonly string[];
+  /** Attempts worked on at once. */
+  readonly slots: number;
+  readonly clock: RunnerClock;
+  /** A fresh id each time: session and message ids. */
+  readonly ids: () => string;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  /** Workspaces and attempt records. One agent process cleans up after a dead one on the same folder. */
+  readonly stateDir: string;
+  readonly logDir: string;
+  readonly outputStore: OutputStore;
+  readonly secretProviders: SecretProviders;
+  /** The host's environment: source of `env:` secrets and of the few variables that are passed through. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Digest of the canonical JSON of a job spec (000 §183). */
+  readonly digestOf: (spec: unknown) => string;
+  readonly onEvent: (event: AgentEvent) => void;
+  readonly failpoint?: (point: AgentFailpoint, attempt: string) => void | Promise<void>;
+  /** The checkout runs are started from; steps find it as FORGEYARD_SOURCE. */
+  readonly sourceDir?: string | null;
+  /** Fills a fresh workspace, e.g. with a checkout, before inputs are placed. */
+  readonly populateWorkspace?: (work: string, offer: Offer, signal: AbortSignal) => Promise<void>;
+  readonly keeper?: KeeperPlace;
+  readonly tuning?: Partial<AgentTuning>;
+}
+
+export interface AgentTuning {
+  /** Between two polls when no doorbell rings. */
+  readonly pollEveryMs: number;
+  /** One try of one request. */
+  readonly requestTimeoutMs: number;
+  /** Of one log file; the rest is dropped with a mark. */
+  readonly logBytesMax: number;
+  /** How long output is awaited after a process has ended, when something else still holds its pipes. */
+  readonly outputDrainMs: number;
+  /** Files and bytes one attempt may upload as outputs, and again as reports. */
+  readonly outputFilesMax: number;
+  readonly outputBytesMax: number;
+  /** Tries of an upload while the lease is held. */
+  readonly uploadTriesMax: number;
+  readonly uploadRetryMs: number;
+  /** Less free space than this refuses offers (DiskPressure). */
+  readonly freeBytesMin: number;
+  /** Keeps the workspaces of attempts that did not succeed. */
+  readonly keepFailed: boolean;
+  /** At most one progress message per attempt in this time. */
+  readonly progressEveryMs: number;
+}
+
+export const defaultTuning: AgentTuning = {
+  pollEveryMs: 1_000,
+  requestTimeoutMs: 10_000,
+  logBytesMax: 16 * 1024 * 1024,
+  outputDrainMs: 250,
+  // As many as one completion message may name.
+  outputFilesMax: 1_024,
+  outputBytesMax: 2 * 1024 * 1024 * 1024,
+  uploadTriesMax: 5,
+  uploadRetryMs: 200,
+  freeBytesMin: 64 * 1024 * 1024,
+  keepFailed: false,
+  progressEveryMs: 1_000,
+};

@@ -1,0 +1,31 @@
+/** What an agent tells its host, for logs and tests. Never a fact: the control plane keeps those. */
+import type { LocalPhase, ProcessExitReport } from '../protocol/index.ts';
+
+export type AttemptEnd =
+  | { readonly kind: 'completed' }
+  | { readonly kind: 'failed'; readonly failureClass: string; readonly message: string | null }
+  | { readonly kind: 'terminated'; readonly intent: string }
+  /** The authority was lost or the answer never came; the control plane decides alone. */
+  | { readonly kind: 'abandoned'; readonly why: string };
+
+export type AgentEvent =
+  | { readonly kind: 'sessionOpened'; readonly session: string }
+  /** The control plane does not take this session's polls any more; running work is finished. */
+  | { readonly kind: 'sessionEnded'; readonly code: string }
+  | {
+      readonly kind: 'offerRefused';
+      readonly attempt: string;
+      readonly reason: string;
+      readonly message: string | null;
+    }
+  | { readonly kind: 'attemptAccepted'; readonly attempt: string; readonly jobName: string }
+  | { readonly kind: 'phaseEntered'; readonly attempt: string; readonly phase: LocalPhase }
+  | { readonly kind: 'stepStarted'; readonly attempt: string; readonly step: string; readonly group: number }
+  | { readonly kind: 'stepEnded'; readonly attempt: string; readonly step: string; readonly exit: ProcessExitReport }
+  | { readonly kind: 'attemptEnded'; readonly attempt: string; readonly end: AttemptEnd }
+  | { readonly kind: 'transportTroubled'; readonly message: string }
+  | { readonly kind: 'transportRecovered' }
+  | { readonly kind: 'leftoversSwept'; readonly attempt: string; readonly groupsKilled: number };
+
+/** Where a test or the chaos harness may stop, kill or delay the agent; a no-op otherwise. */
+export type AgentFailpoint = 'offerReceived' | 'accepted' | 'midWorkload' | 'outputsUploaded' | 'completionSent';

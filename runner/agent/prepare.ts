@@ -1,0 +1,63 @@
+/** Before the first step: sources, inputs, secrets; then the question whether to start (000 §38, §63). */
+import type { Offer } from '../protocol/index.ts';
+import { resolveSecrets } from '../secrets/resolve-secrets.ts';
+import { placeInputs } from '../workspace/place-inputs.ts';
+import type { AttemptContext } from './attempt-context.ts';
+import { startTimeout } from './attempt-context.ts';
+import type { Outcome } from './outcome.ts';
+import { done, failed, halted, messageOf } from './outcome.ts';
+import { sendPhase, startMessage } from './phase-messages.ts';
+import type { Scene } from './scene.ts';
+
+export type Secrets = ReadonlyMap<string, string>;
+
+export async function prepare(context: AttemptContext, scene: Scene): Promise<Outcome<Secrets>> {
+  const cancelTimeout = startTimeout(context, 'preparation', context.spec.timeouts.preparationMs);
+  try {
+    const placed = await fillWorkspace(context, scene);
+    if (placed.kind !== 'done') return placed;
+    const secrets = await secretsOf(context);
+    if (secrets.kind !== 'done') return secrets;
+    const answer = await sendPhase(context, startMessage(context), context.control.halted);
+    return answer === 'continue' ? secrets : halted;
+  } finally {
+    cancelTimeout();
+  }
+}
+
+async function fillWorkspace(context: AttemptContext, scene: Scene): Promise<Outcome<null>> {
+  const { options, control, offer } = context;
+  const signal = control.halted;
+  try {
+    await options.populateWorkspace?.(scene.workspace.work, offer, signal);
+  } catch (cause) {
+    if (signal.aborted) return halted;
+    return failed('SandboxSetup', `the workspace could not be filled: ${messageOf(cause)}`, { transient: true });
+  }
+  const placed = await placeInputs({
+    work: scene.workspace.work,
+    store: options.outputStore,
+    inputs: offer.inputs,
+    signal,
+  });
+  if (signal.aborted || placed.kind === 'halted') return halted;
+  if (placed.kind === 'failed') return failed('InputFetch', placed.message, { transient: placed.transient });
+  if (placed.files > 0) await scene.log.note(`placed ${placed.files} files of ${upstreamNames(offer)}`);
+  return done(null);
+}
+
+async function secretsOf({ options, control, spec }: AttemptContext): Promise<Outcome<Secrets>> {
+  const resolved = await resolveSecrets({
+    references: spec.secrets,
+    providers: options.secretProviders,
+    env: options.env,
+    signal: control.halted,
+  });
+  if (control.halted.aborted) return halted;
+  // Another attempt on this runner would miss the same secret.
+  return resolved.kind === 'resolved' ? done(resolved.values) : failed('InputFetch', resolved.message);
+}
+
+function upstreamNames(offer: Offer): string {
+  return offer.inputs.map((input) => input.job).join(', ');
+}
