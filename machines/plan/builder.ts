@@ -10,7 +10,7 @@ import type { ExecutablePlan, SourceSnapshot } from './plan.ts';
 import type { PlanFile } from './plan-file.ts';
 
 export type JobFile = PlanFile['jobs'][string];
-export type GateFile = NonNullable<PlanFile['gates']>[string];
+export type GateFile = NonNullable<NonNullable<PlanFile['gates']>[string]>;
 export type RunFile = Omit<PlanFile, 'jobs' | 'gates'> & { readonly source?: SourceSnapshot };
 
 export type BuiltNode =

@@ -5,8 +5,8 @@ import { combinationCount, expandMatrix } from './matrix.ts';
 import type { Nearest } from './nearest.ts';
 import { nearestFinder } from './nearest.ts';
 import { namePattern } from './plan-fields.ts';
-import type { WrittenGate, WrittenHeader, WrittenJob } from './plan-file.ts';
-import { gateSchema, headerSchema, jobSchema } from './plan-file.ts';
+import type { WrittenGate, WrittenHeader, WrittenJob, WrittenNeed } from './plan-file.ts';
+import { gateSchema, headerSchema, jobSchema, needsSchema } from './plan-file.ts';
 import { planLimits } from './plan-limits.ts';
 import type { DocumentPath, PlanProblem, PlanWarning } from './problem.ts';
 import { problem } from './problem.ts';
@@ -32,6 +32,8 @@ export interface GateEntry extends EntryPlace {
 /** Something is wrong with it; its name still counts, so that references to it are no further problem. */
 export interface BrokenEntry extends EntryPlace {
   readonly kind: 'broken';
+  /** What can be understood of its needs, to be checked with the others. */
+  readonly needs: readonly WrittenNeed[];
 }
 
 export type PlanEntry = JobEntry | GateEntry | BrokenEntry;
@@ -103,23 +105,30 @@ interface JobContext extends ReadContext {
 
 function readJob(name: string, raw: unknown, context: JobContext): PlanEntry {
   const written = parse(jobSchema, raw, context);
-  if (written === null) return { kind: 'broken', name, path: context.path };
+  if (written === null) return broken(name, raw, context);
   if (written.matrix === undefined) return { kind: 'job', name, path: context.path, written, combinations: [null] };
   // Counted before they are made: many matrices in a small file could fill the memory.
   context.budget.nodesLeft -= combinationCount(written.matrix) - 1;
-  if (context.budget.nodesLeft < 0) return { kind: 'broken', name, path: context.path };
+  if (context.budget.nodesLeft < 0) return broken(name, raw, context);
   const { combinations, problems, warnings } = expandMatrix(written.matrix, [...context.path, 'matrix']);
   context.problems.push(...problems);
   context.warnings.push(...warnings);
-  if (problems.length > 0) return { kind: 'broken', name, path: context.path };
+  if (problems.length > 0) return broken(name, raw, context);
   return { kind: 'job', name, path: context.path, written, combinations };
 }
 
 function readGate(name: string, raw: unknown, context: ReadContext): PlanEntry {
   // `approve:` with nothing behind it is the simplest gate.
   const written = parse(gateSchema, raw ?? {}, context);
-  if (written === null) return { kind: 'broken', name, path: context.path };
+  if (written === null) return broken(name, raw, context);
   return { kind: 'gate', name, path: context.path, written };
+}
+
+function broken(name: string, raw: unknown, { path }: ReadContext): BrokenEntry {
+  const written = isMap(raw) && Array.isArray(raw.needs) ? raw.needs : [];
+  // A list beyond the limit is refused already, and would only cost.
+  const needs = needsSchema.safeParse(written.length <= planLimits.needsMax.value ? written : []);
+  return { kind: 'broken', name, path, needs: needs.success ? needs.data : [] };
 }
 
 function parse<Schema extends z.ZodType>(schema: Schema, raw: unknown, context: ReadContext): z.output<Schema> | null {

@@ -21,8 +21,8 @@ export function planEdges(context: EdgeContext): {
   let edgesLeft = context.edgesMax;
   let isTooLarge = false;
   const edges = context.needs.map((needs, entry) => {
-    if (isTooLarge) return [];
     const children = context.names.entryRanges[entry]?.count ?? 0;
+    if (isTooLarge || children === 0) return [];
     const own: PlannedEdge[] = [];
     const seen = new Set<string>();
     for (const need of needs) {

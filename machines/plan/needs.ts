@@ -23,10 +23,10 @@ export function resolveNeeds(
   const problems: PlanProblem[] = [];
   let edgesLeft = edgesMax;
   const needs = document.entries.map((entry, index) => {
-    if (entry.kind === 'broken') return [];
+    const written = entry.kind === 'broken' ? entry.needs : entry.written.needs;
     const resolved: ResolvedNeed[] = [];
     const seen = new Set<number>();
-    entry.written.needs.forEach((need, position) => {
+    written.forEach((need, position) => {
       const path = [...entry.path, 'needs', position];
       const found = lookUp(need, path, { document, names });
       if (!found.ok) {
@@ -39,7 +39,7 @@ export function resolveNeeds(
         problems.push(problem('SelfNeed', path, `"${entry.name}" needs itself`));
         return;
       }
-      edgesLeft -= range.count * (names.entryRanges[index]?.count ?? 0);
+      edgesLeft -= range.count * (names.entryRanges[index]?.count ?? 1);
       // Counted before they are made: a list of names in a small file could fill the memory.
       if (edgesLeft < 0) return;
       if (markSeen(range, seen)) problems.push(problem('DuplicateNeed', path, `"${need.name}" is needed already`));

@@ -341,7 +341,7 @@ export const planFileSchema = z
   .strictObject({
     ...headerShape,
     jobs: z.record(nameSchema, jobSchema),
-    gates: z.record(nameSchema, gateSchema).default({}),
+    gates: z.record(nameSchema, gateSchema.nullable()).default({}),
   })
   .meta({ title: 'Forgeyard plan' });
 
