@@ -1,7 +1,20 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import {
+  attemptInputs,
+  claimInputs,
+  gateInputs,
+  jobInputs,
+  leaseInputs,
+  runInputs,
+} from '../test-support/chart-inputs.ts';
+import { describeStep } from '../test-support/describe-step.ts';
 import { mocked } from '../test-support/guard-classes.ts';
 import { proveEquality, provePair } from '../test-support/table-equality.ts';
 import { mutations } from '../test-support/table-mutations.ts';
+import { describeTransition, snapshotOf } from '../test-support/xstate-step.ts';
+import type { Chart } from './chart.ts';
+import { step } from './chart.ts';
 import { chartNames, charts } from './charts.ts';
 
 describe.each(chartNames)('table of the %s chart', (name) => {
@@ -21,5 +34,40 @@ describe.each(chartNames)('table of the %s chart', (name) => {
     );
     expect(unnoticed.map(({ state, event, what }) => `${state} x ${event}: ${what}`)).toEqual([]);
     expect(all.length).toBeGreaterThan(chart.table.states.length);
+  });
+});
+
+/** Every pair of the chart, under one real input: the machine's own guards against the table's. */
+function disagreements<Input>(chart: Chart<Input>, input: Input): readonly string[] {
+  return chart.table.states.flatMap((state) => {
+    const snapshot = snapshotOf(chart.machine, state, input);
+    return chart.table.events.filter(
+      (event) => describeTransition(chart.machine, snapshot, event) !== describeStep(step(chart, state, event, input)),
+    );
+  });
+}
+
+function agrees<Input>(chart: Chart<Input>, inputs: fc.Arbitrary<Input>): void {
+  fc.assert(
+    fc.property(inputs, (input) => {
+      expect(disagreements(chart, input)).toEqual([]);
+    }),
+    { numRuns: 40 },
+  );
+}
+
+describe('real guards over generated inputs: table and statechart decide alike', () => {
+  test('run', () => agrees(charts.run, runInputs));
+  test('job', () => agrees(charts.job, jobInputs));
+  test('attempt', () => agrees(charts.attempt, attemptInputs));
+  test('lease', () => agrees(charts.lease, leaseInputs));
+  test('gate', () => agrees(charts.gate, gateInputs));
+  test('session', () => agrees(charts.session, claimInputs));
+  test('outbox', () => agrees(charts.outbox, claimInputs));
+  test('timer', () => agrees(charts.timer, claimInputs));
+  test('effect', () => agrees(charts.effect, claimInputs));
+  test('a guard that lies on one side only is noticed', () => {
+    const lying: typeof charts.gate = { ...charts.gate, guards: { ...charts.gate.guards, notOpen: () => false } };
+    expect(() => agrees(lying, gateInputs)).toThrow();
   });
 });

@@ -11,7 +11,7 @@ import { compileTable } from './compile-table.ts';
 export interface JobInput {
   readonly runTerminating: boolean;
   readonly intent: JobIntent | null;
-  /** TerminationRequested only. */
+  /** TerminationRequested and TimeoutReached: the intent asked for. */
   readonly requested: JobIntentKind | null;
   /** Whether the deadline this event speaks of has come, for this attempt and phase. */
   readonly due: boolean;
@@ -84,14 +84,21 @@ const names = setup({
   },
 });
 
-/** How a failing end is judged: intent's end first, then retry, then the final state. */
-const judgedAsFailure = [
+/** The intent's end first, then a retry. */
+const stopsOrRetries = [
   { guard: 'hasStoppingIntent', target: 'Cancelled', actions: ['closeAttempt'] },
   { guard: 'retriesLater', target: 'RetryWaiting', actions: ['closeAttempt', 'charge', 'clearIntent', 'scheduleRetry'] },
   { guard: 'retriesAtOnce', target: 'Eligible', actions: ['closeAttempt', 'charge', 'clearIntent', 'enterQueue'] },
-  { guard: 'endsTimedOut', target: 'TimedOut', actions: ['closeAttempt', 'charge'] },
+] as const;
+const timesOut = { target: 'TimedOut', actions: ['closeAttempt', 'charge'] } as const;
+/** How a failing end is judged; Timeout may be the last word without an intent too. */
+const judgedAsFailure = [
+  ...stopsOrRetries,
+  { guard: 'endsTimedOut', ...timesOut },
   { target: 'Failed', actions: ['closeAttempt', 'charge'] },
 ] as const;
+/** The end of an attempt whose intent stands: what does not stop was timing out. */
+const judgedAsIntended = [...stopsOrRetries, timesOut] as const;
 
 const returnsToQueue = [
   { guard: 'refusalEndsJob', target: 'Failed', actions: ['closeAttempt', 'charge', 'resetRefusals'] },
@@ -108,11 +115,11 @@ const phaseTimeout = [
   { actions: ['setIntent'] },
 ] as const;
 const failsInPhase = [{ guard: 'classCancelled', actions: refuse('RunnerMayNotCancel') }, ...judgedAsFailure] as const;
-const confirmsTermination = [{ guard: 'hasNoIntent', actions: refuse('NoTerminationRequested') }, ...judgedAsFailure] as const;
+const confirmsTermination = [{ guard: 'hasNoIntent', actions: refuse('NoTerminationRequested') }, ...judgedAsIntended] as const;
 const leaseExpires = [
   { guard: 'notDue', actions: answer('NotDue') },
   { guard: 'hasNoIntent', target: 'Lost', actions: ['closeAttempt'] },
-  ...judgedAsFailure,
+  ...judgedAsIntended,
 ] as const;
 const outOfOrder = { actions: refuse('OutOfOrder') } as const;
 const alreadyDone = { actions: answer('AlreadyDone') } as const;
@@ -139,6 +146,7 @@ export const jobMachine = names.createMachine({
           { target: 'Eligible', actions: ['enterQueue'] },
         ],
         TerminationRequested: cancelsAtOnce,
+        TimeoutReached: notDueAnyMore,
       },
     },
     Eligible: {
@@ -150,6 +158,7 @@ export const jobMachine = names.createMachine({
         LeaseGranted: [terminates, { target: 'Leased', actions: ['openAttempt'] }],
         QueueTimeoutReached: [{ guard: 'notDue', actions: answer('NotDue') }, { target: 'TimedOut' }],
         TerminationRequested: cancelsAtOnce,
+        TimeoutReached: notDueAnyMore,
       },
     },
     Leased: {

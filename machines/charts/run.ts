@@ -2,7 +2,7 @@
 import { setup } from 'xstate';
 import type { RunIntentKind } from '../model/rows.ts';
 import type { RunVerdict } from '../policies/verdict.ts';
-import { answer, answering, machineGuards, named, refuse, type Chart, type Guards } from './chart.ts';
+import { answer, answering, machineGuards, named, type Chart, type Guards } from './chart.ts';
 import { compileTable } from './compile-table.ts';
 
 export interface RunInput {
@@ -77,7 +77,6 @@ export const runMachine = charting.createMachine({
         CancelRequested: alreadyTerminating,
         SupersedeRequested: alreadyTerminating,
         DeadlineReached: alreadyTerminating,
-        Settled: { actions: refuse('RunTerminating') },
         Drained: [
           { guard: 'jobsHeld', actions: answer('NothingDue') },
           { guard: 'intendsTimedOut', target: 'TimedOut' },
