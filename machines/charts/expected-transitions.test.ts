@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { grids } from '../test-support/chart-grids.ts';
 import { compareExpected, comparePair, parseExpected, unknownNames } from '../test-support/expected-transitions.ts';
 import { mutations } from '../test-support/table-mutations.ts';
-import { chartNames, charts } from './charts.ts';
+import { allCharts, chartNames } from './all-charts.ts';
 
 const folder = new URL('../test-support/expected-transitions/', import.meta.url);
 
 describe.each(chartNames)('expected transitions of the %s', (name) => {
-  const { table } = charts[name];
+  const { table } = allCharts[name];
   const grid = grids[name];
   const lines = parseExpected(readFileSync(new URL(`${name}.txt`, folder), 'utf8'));
 

@@ -23,17 +23,32 @@ export const reasonCodes = [
   'OfferRevoked', // drain, a closed session or the daemon took the offer back
   'NoWillingRunner', // too many refusals in a row
   'LeaseExpired', // renewals stopped
-  'QueueTimeout', 'PreparationTimeout', 'ExecutionTimeout', 'UploadTimeout', 'RunDeadline',
+  'QueueTimeout',
+  'PreparationTimeout',
+  'ExecutionTimeout',
+  'UploadTimeout',
+  'RunDeadline',
   'OperatorCancelled', // somebody cancelled this job
   'RunCancelled', // somebody cancelled the run
   'Superseded', // a newer run of the concurrency group replaced this one
   'FailFast', // a sibling's final failure ended it
-  'ConditionFalse', 'ConditionNotMet', 'PlanPruned', 'Manual', // skips that satisfy
-  'UpstreamFailed', 'UpstreamCancelled', // skips that do not; `root` names the cause
+  'ConditionFalse',
+  'ConditionNotMet',
+  'PlanPruned',
+  'Manual', // skips that satisfy
+  'UpstreamFailed',
+  'UpstreamCancelled', // skips that do not; `root` names the cause
   'GateReady', // the prerequisites of a gate are satisfied
-  'Approved', 'RejectedByActor', 'GateExpired', 'NotNeeded',
-  'RequiredJobsSucceeded', 'RequiredJobFailed', 'RequiredJobCancelled', // verdicts of a run
-  'PriorityRequested', 'ControlPlaneOutage', 'LateResult',
+  'Approved',
+  'RejectedByActor',
+  'GateExpired',
+  'NotNeeded',
+  'RequiredJobsSucceeded',
+  'RequiredJobFailed',
+  'RequiredJobCancelled', // verdicts of a run
+  'PriorityRequested',
+  'ControlPlaneOutage',
+  'LateResult',
   ...failureClasses,
 ] as const;
 export type ReasonCode = (typeof reasonCodes)[number];

@@ -31,7 +31,12 @@ export type RunnerCommand =
   | { readonly type: 'StartWork'; readonly authority: Authority }
   | { readonly type: 'FinishWork'; readonly authority: Authority; readonly exit: ProcessExit }
   /** `outputsVerified` is the control plane's own check, made before this command (000 §338). */
-  | { readonly type: 'CompleteAttempt'; readonly authority: Authority; readonly evidence: Evidence; readonly outputsVerified: boolean }
+  | {
+      readonly type: 'CompleteAttempt';
+      readonly authority: Authority;
+      readonly evidence: Evidence;
+      readonly outputsVerified: boolean;
+    }
   | {
       readonly type: 'FailAttempt';
       readonly authority: Authority;
@@ -48,7 +53,12 @@ export type TimeoutPhase = 'preparation' | 'execution' | 'upload';
 export type TimerCommand =
   | { readonly type: 'ReachRunDeadline' }
   | { readonly type: 'ReachQueueTimeout'; readonly job: JobId }
-  | { readonly type: 'ReachPhaseTimeout'; readonly job: JobId; readonly attempt: AttemptId; readonly phase: TimeoutPhase }
+  | {
+      readonly type: 'ReachPhaseTimeout';
+      readonly job: JobId;
+      readonly attempt: AttemptId;
+      readonly phase: TimeoutPhase;
+    }
   | { readonly type: 'ReachRetryTime'; readonly job: JobId }
   | { readonly type: 'ExpireOffer'; readonly lease: LeaseId; readonly job: JobId }
   | { readonly type: 'ExpireLease'; readonly lease: LeaseId; readonly job: JobId }
@@ -74,7 +84,12 @@ export type OperatorCommand =
   | { readonly type: 'CancelJob'; readonly job: JobId; readonly message: string | null }
   | { readonly type: 'SkipJob'; readonly job: JobId; readonly message: string | null }
   | { readonly type: 'ChangePriority'; readonly priority: number }
-  | { readonly type: 'DecideGate'; readonly gate: GateId; readonly verdict: 'approve' | 'reject'; readonly message: string | null };
+  | {
+      readonly type: 'DecideGate';
+      readonly gate: GateId;
+      readonly verdict: 'approve' | 'reject';
+      readonly message: string | null;
+    };
 
 /** Work the control plane gives itself; also what reconcilers issue. */
 export type ControlCommand =

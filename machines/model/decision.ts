@@ -61,4 +61,9 @@ export type Decision =
   | { readonly outcome: 'accepted'; readonly changes: Changes; readonly reply: Reply }
   | { readonly outcome: 'no-op'; readonly code: NoOpCode; readonly reply: Reply }
   /** `audit` holds facts about the refusal itself (a late result); no state changes with it. */
-  | { readonly outcome: 'rejected'; readonly code: RejectionCode; readonly detail: string; readonly audit: Changes | null };
+  | {
+      readonly outcome: 'rejected';
+      readonly code: RejectionCode;
+      readonly detail: string;
+      readonly audit: Changes | null;
+    };

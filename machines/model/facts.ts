@@ -12,17 +12,50 @@ import type { AttemptRow, GateRow, JobRow, LeaseRow, Reason, RunRow } from './ro
 import type { AttemptState, GateState, JobState, LeaseState, RunState } from './states.ts';
 
 export const runFactTypes = [
-  'RunCreated', 'RunStarted', 'RunCancelling', 'RunSucceeded', 'RunFailed', 'RunCancelled', 'RunTimedOut', 'RunSuperseded',
-  'RunPriorityChanged', 'OutageCreditGranted',
+  'RunCreated',
+  'RunStarted',
+  'RunCancelling',
+  'RunSucceeded',
+  'RunFailed',
+  'RunCancelled',
+  'RunTimedOut',
+  'RunSuperseded',
+  'RunPriorityChanged',
+  'OutageCreditGranted',
 ] as const;
 export const jobFactTypes = [
-  'JobEligible', 'JobLeased', 'JobPreparing', 'JobStarted', 'JobUploadingOutputs', 'JobSucceeded', 'JobFailed', 'JobCancelled',
-  'JobTimedOut', 'JobLost', 'JobSkipped', 'JobRetryScheduled', 'JobReturnedToQueue', 'JobTerminationRequested',
+  'JobEligible',
+  'JobLeased',
+  'JobPreparing',
+  'JobStarted',
+  'JobUploadingOutputs',
+  'JobSucceeded',
+  'JobFailed',
+  'JobCancelled',
+  'JobTimedOut',
+  'JobLost',
+  'JobSkipped',
+  'JobRetryScheduled',
+  'JobReturnedToQueue',
+  'JobTerminationRequested',
 ] as const;
 export const attemptFactTypes = ['AttemptCreated', 'AttemptEnded', 'LateAttemptResultRejected'] as const;
-export const leaseFactTypes = ['LeaseGranted', 'LeaseAccepted', 'LeaseRejected', 'LeaseExpired', 'LeaseRevoked', 'LeaseReleased'] as const;
+export const leaseFactTypes = [
+  'LeaseGranted',
+  'LeaseAccepted',
+  'LeaseRejected',
+  'LeaseExpired',
+  'LeaseRevoked',
+  'LeaseReleased',
+] as const;
 export const gateFactTypes = ['GateOpened', 'GateSatisfied', 'GateRejected', 'GateCancelled'] as const;
-export const factTypes = [...runFactTypes, ...jobFactTypes, ...attemptFactTypes, ...leaseFactTypes, ...gateFactTypes] as const;
+export const factTypes = [
+  ...runFactTypes,
+  ...jobFactTypes,
+  ...attemptFactTypes,
+  ...leaseFactTypes,
+  ...gateFactTypes,
+] as const;
 
 export type RunFactType = (typeof runFactTypes)[number];
 export type JobFactType = (typeof jobFactTypes)[number];
@@ -48,7 +81,7 @@ export interface RunFact extends FactBase {
   readonly to: RunState;
   readonly set: Partial<RunRow>;
   /** OutageCreditGranted only: what moved. */
-  readonly credit?: { readonly gapMs: number; readonly leases: number; readonly queued: readonly JobId[] };
+  readonly credit?: { readonly gapStart: Timestamp; readonly gapMs: number; readonly leases: number };
 }
 
 export interface JobFact extends FactBase {
@@ -60,7 +93,12 @@ export interface JobFact extends FactBase {
   readonly to: JobState;
   readonly set: Partial<JobRow>;
   /** JobPreparing, JobStarted, JobUploadingOutputs: the attempt whose phase moved with it, and its columns. */
-  readonly attempt?: { readonly id: AttemptId; readonly from: AttemptState; readonly to: AttemptState; readonly set: Partial<AttemptRow> };
+  readonly attempt?: {
+    readonly id: AttemptId;
+    readonly from: AttemptState;
+    readonly to: AttemptState;
+    readonly set: Partial<AttemptRow>;
+  };
 }
 
 export interface AttemptFact extends FactBase {

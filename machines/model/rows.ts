@@ -7,7 +7,18 @@
  */
 import type { ReasonCode } from './codes.ts';
 import type { FailureClass } from './failure-class.ts';
-import type { AttemptId, Digest, GateId, JobId, LeaseId, NodeName, RunId, RunnerId, SessionId, Timestamp } from './ids.ts';
+import type {
+  AttemptId,
+  Digest,
+  GateId,
+  JobId,
+  LeaseId,
+  NodeName,
+  RunId,
+  RunnerId,
+  SessionId,
+  Timestamp,
+} from './ids.ts';
 import type { AttemptState, GateState, JobState, LeaseState, RunState, SessionState } from './states.ts';
 import type { FailureImpact, SourceSnapshot } from '../plan/plan.ts';
 

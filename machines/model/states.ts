@@ -2,13 +2,42 @@
  * The states of every entity (000 §10, §30, §59, §90; 003 §20, §78, §201). Closed lists: a new state is a
  * new table version.
  */
-export const runStates = ['Queued', 'Running', 'Cancelling', 'Succeeded', 'Failed', 'Cancelled', 'TimedOut', 'Superseded'] as const;
+export const runStates = [
+  'Queued',
+  'Running',
+  'Cancelling',
+  'Succeeded',
+  'Failed',
+  'Cancelled',
+  'TimedOut',
+  'Superseded',
+] as const;
 export const jobStates = [
-  'Pending', 'RetryWaiting', 'Eligible', 'Leased', 'Preparing', 'Running', 'UploadingOutputs', 'Lost',
-  'Succeeded', 'Failed', 'Cancelled', 'TimedOut', 'Skipped',
+  'Pending',
+  'RetryWaiting',
+  'Eligible',
+  'Leased',
+  'Preparing',
+  'Running',
+  'UploadingOutputs',
+  'Lost',
+  'Succeeded',
+  'Failed',
+  'Cancelled',
+  'TimedOut',
+  'Skipped',
 ] as const;
 export const attemptStates = [
-  'Leased', 'Preparing', 'Running', 'UploadingOutputs', 'Succeeded', 'Failed', 'Cancelled', 'TimedOut', 'Lost', 'Rejected',
+  'Leased',
+  'Preparing',
+  'Running',
+  'UploadingOutputs',
+  'Succeeded',
+  'Failed',
+  'Cancelled',
+  'TimedOut',
+  'Lost',
+  'Rejected',
 ] as const;
 export const leaseStates = ['Offered', 'Held', 'Released', 'Expired', 'Rejected', 'Revoked'] as const;
 export const gateStates = ['Pending', 'Satisfied', 'Rejected', 'Cancelled'] as const;
@@ -25,7 +54,14 @@ const runTerminal: ReadonlySet<string> = new Set(['Succeeded', 'Failed', 'Cancel
 const jobEnded: ReadonlySet<string> = new Set(['Succeeded', 'Failed', 'Cancelled', 'TimedOut', 'Skipped']);
 const jobActive: ReadonlySet<string> = new Set(['Leased', 'Preparing', 'Running', 'UploadingOutputs']);
 const jobWaiting: ReadonlySet<string> = new Set(['Pending', 'RetryWaiting', 'Eligible']);
-const attemptTerminal: ReadonlySet<string> = new Set(['Succeeded', 'Failed', 'Cancelled', 'TimedOut', 'Lost', 'Rejected']);
+const attemptTerminal: ReadonlySet<string> = new Set([
+  'Succeeded',
+  'Failed',
+  'Cancelled',
+  'TimedOut',
+  'Lost',
+  'Rejected',
+]);
 
 export const isRunTerminal = (state: RunState): boolean => runTerminal.has(state);
 /** Ended for good; Lost is not: its verdict is still due. */

@@ -22,7 +22,7 @@ export type ChartName = (typeof chartNames)[number];
 /** A chart whose input nobody needs to know: its machine, its table, the names of its guards. */
 export type AnyChart = Chart<never>;
 
-export const charts = {
+export const allCharts = {
   run: runChart,
   job: jobChart,
   attempt: attemptChart,

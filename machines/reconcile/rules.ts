@@ -1,0 +1,196 @@
+/**
+ * What a reconciler finds wrong or overdue in the rows of a run, and the command that repairs it (000 §161-166,
+ * 003 §63-66, §181-189). Pure: rows and a time in, issues out. A repair is an ordinary command, so it re-checks
+ * everything and a second pass finds nothing.
+ */
+import { leaseEndsAt } from '../authority.ts';
+import type { Command } from '../model/commands.ts';
+import type { SessionId, Timestamp } from '../model/ids.ts';
+import type { AttemptRow, GateRow, JobRow, LeaseRow } from '../model/rows.ts';
+import { isAttemptTerminal, isJobActive, isLeaseLive, isRunTerminal } from '../model/states.ts';
+import { isWaitingForVerdict, judgeNode } from '../policies/dependencies.ts';
+import { checkRun } from '../invariants.ts';
+import { isEnded, type RunState } from '../state/run-state.ts';
+import { isUnneededGate } from '../decide/propagate.ts';
+
+export const reconcileIssueCodes = {
+  VerdictDue: 'A waiting node could already go on or be skipped.',
+  GateNotNeeded: 'A gate waits although all its dependents have ended.',
+  RunNotSettled: 'All nodes have ended and the run has not.',
+  RunNotDrained: 'The run is cancelling and no job is held any more.',
+  IntentNotApplied: 'The run has an intent and a node still waits.',
+  LostUnresolved: 'A lost job has no verdict yet.',
+  RetryOverdue: 'A retry delay has elapsed.',
+  QueueTimeoutOverdue: 'A queue deadline has passed.',
+  PhaseTimeoutOverdue: 'A deadline of a phase has passed.',
+  OfferOverdue: 'An offer has expired.',
+  LeaseOverdue: 'A lease has expired.',
+  OfferToInactiveSession: 'An offer stands on a session that takes no work.',
+  RunDeadlineOverdue: 'The run deadline has passed.',
+  GateExpiryOverdue: 'A gate has expired.',
+  InvariantViolation: 'Rows contradict each other; no rule repairs that.',
+} as const;
+export type ReconcileIssueCode = keyof typeof reconcileIssueCodes;
+export type ReconcileSeverity = 'Info' | 'Warning' | 'Error' | 'Critical';
+
+export interface ReconcileIssue {
+  readonly code: ReconcileIssueCode;
+  readonly severity: ReconcileSeverity;
+  readonly entity: string;
+  readonly detail: string;
+  /** Null: RequireOperator. */
+  readonly repair: Command | null;
+}
+
+export interface ReconcileFacts {
+  readonly now: Timestamp;
+  readonly isSessionActive: (session: SessionId) => boolean;
+}
+
+/** Every issue of one run; O(nodes + edges). */
+export function reconcileRun(state: RunState, facts: ReconcileFacts): readonly ReconcileIssue[] {
+  if (isRunTerminal(state.run.state)) return damage(state);
+  const issues = [...damage(state), ...runIssues(state, facts)];
+  if (state.run.intent !== null) return issues;
+  for (const row of state.nodes) {
+    if (isEnded(row)) continue;
+    issues.push(...(row.kind === 'job' ? jobIssues(state, row, facts) : gateIssues(state, row, facts)));
+  }
+  return issues;
+}
+
+function damage(state: RunState): readonly ReconcileIssue[] {
+  // These two are repaired by judging, the others by nobody but an operator.
+  const repaired = new Set(['settledIsTerminal: run', 'intentLeavesNothingWaiting: run']);
+  return checkRun(state, state.nodes)
+    .filter((broken) => !repaired.has(broken))
+    .map((broken) => ({
+      code: 'InvariantViolation',
+      severity: 'Critical',
+      entity: state.run.id,
+      detail: broken,
+      repair: null,
+    }));
+}
+
+function runIssues(state: RunState, facts: ReconcileFacts): readonly ReconcileIssue[] {
+  const { run } = state;
+  const issue = (code: ReconcileIssueCode, repair: Command): ReconcileIssue => ({
+    code,
+    severity: 'Error',
+    entity: run.id,
+    detail: `run ${run.state}`,
+    repair,
+  });
+  if (run.intent !== null) {
+    const missed = state.nodes.filter(
+      (row) =>
+        !isEnded(row) &&
+        !(row.kind === 'job' && isJobActive(row.state) && row.state !== 'Leased' && row.intent !== null),
+    );
+    const held = state.nodes.filter((row): row is JobRow => row.kind === 'job' && isJobActive(row.state));
+    const overdue = held.flatMap((row) => activeIssues(state, row, facts));
+    if (missed.length > 0)
+      return [issue('IntentNotApplied', { type: 'JudgeNodes', nodes: missed.map((row) => row.index) }), ...overdue];
+    return state.heldJobs === 0 ? [issue('RunNotDrained', { type: 'JudgeNodes', nodes: [] })] : overdue;
+  }
+  if (state.openNodes === 0) return [issue('RunNotSettled', { type: 'JudgeNodes', nodes: [] })];
+  if (run.deadlineAt !== null && run.deadlineAt <= facts.now)
+    return [issue('RunDeadlineOverdue', { type: 'ReachRunDeadline' })];
+  return [];
+}
+
+function gateIssues(state: RunState, gate: GateRow, facts: ReconcileFacts): readonly ReconcileIssue[] {
+  const issue = (code: ReconcileIssueCode, repair: Command): ReconcileIssue => ({
+    code,
+    severity: 'Warning',
+    entity: gate.id,
+    detail: `gate ${gate.node} ${gate.state}`,
+    repair,
+  });
+  if (isUnneededGate(state, gate.index)) return [issue('GateNotNeeded', { type: 'JudgeNodes', nodes: [gate.index] })];
+  if (gate.openedAt !== null && gate.expiresAt !== null && gate.expiresAt <= facts.now) {
+    return [issue('GateExpiryOverdue', { type: 'ExpireGate', gate: gate.id })];
+  }
+  return verdictDue(state, gate.index) ? [issue('VerdictDue', { type: 'JudgeNodes', nodes: [gate.index] })] : [];
+}
+
+const verdictDue = (state: RunState, at: number): boolean =>
+  isWaitingForVerdict(state.node(at)) && judgeNode(state, at).kind !== 'undecided';
+
+function jobIssues(state: RunState, job: JobRow, facts: ReconcileFacts): readonly ReconcileIssue[] {
+  const issue = (code: ReconcileIssueCode, repair: Command): ReconcileIssue => ({
+    code,
+    severity: 'Warning',
+    entity: job.id,
+    detail: `job ${job.node} ${job.state}`,
+    repair,
+  });
+  switch (job.state) {
+    case 'Pending':
+      return verdictDue(state, job.index) ? [issue('VerdictDue', { type: 'JudgeNodes', nodes: [job.index] })] : [];
+    case 'Lost':
+      return [issue('LostUnresolved', { type: 'ResolveLost', job: job.id })];
+    case 'RetryWaiting':
+      return overdue(job.retryNotBefore, facts) ? [issue('RetryOverdue', { type: 'ReachRetryTime', job: job.id })] : [];
+    case 'Eligible':
+      return overdue(job.queueDeadlineAt, facts)
+        ? [issue('QueueTimeoutOverdue', { type: 'ReachQueueTimeout', job: job.id })]
+        : [];
+    default:
+      return activeIssues(state, job, facts);
+  }
+}
+
+const overdue = (at: Timestamp | null, facts: ReconcileFacts): boolean => at !== null && at <= facts.now;
+
+function activeIssues(state: RunState, job: JobRow, facts: ReconcileFacts): readonly ReconcileIssue[] {
+  const lease = job.currentLease === null ? undefined : state.lease(job.currentLease);
+  const attempt = job.currentAttempt === null ? undefined : state.attempt(job.currentAttempt);
+  if (lease === undefined || attempt === undefined || !isLeaseLive(lease.state) || isAttemptTerminal(attempt.state))
+    return [];
+  return [...leaseIssues(job, lease, facts), ...phaseIssues(job, attempt, facts)].map((found) => ({
+    severity: 'Warning',
+    entity: job.id,
+    detail: `job ${job.node} ${job.state}`,
+    ...found,
+  }));
+}
+
+type Found = Pick<ReconcileIssue, 'code' | 'repair'>;
+
+function leaseIssues(job: JobRow, lease: LeaseRow, facts: ReconcileFacts): readonly Found[] {
+  const target = { job: job.id, lease: lease.id };
+  if (overdue(leaseEndsAt(lease), facts)) {
+    return lease.state === 'Offered'
+      ? [{ code: 'OfferOverdue', repair: { type: 'ExpireOffer', ...target } }]
+      : [{ code: 'LeaseOverdue', repair: { type: 'ExpireLease', ...target } }];
+  }
+  if (lease.state === 'Offered' && !facts.isSessionActive(lease.session)) {
+    return [{ code: 'OfferToInactiveSession', repair: { type: 'RevokeLease', ...target } }];
+  }
+  return [];
+}
+
+function phaseIssues(job: JobRow, attempt: AttemptRow, facts: ReconcileFacts): readonly Found[] {
+  if (job.intent !== null) return [];
+  const due = (phase: 'preparation' | 'execution' | 'upload', at: Timestamp | null): readonly Found[] =>
+    overdue(at, facts)
+      ? [
+          {
+            code: 'PhaseTimeoutOverdue',
+            repair: { type: 'ReachPhaseTimeout', job: job.id, attempt: attempt.id, phase },
+          },
+        ]
+      : [];
+  switch (attempt.state) {
+    case 'Preparing':
+      return [...due('preparation', attempt.preparationDeadlineAt), ...due('execution', attempt.executionDeadlineAt)];
+    case 'Running':
+      return due('execution', attempt.executionDeadlineAt);
+    case 'UploadingOutputs':
+      return due('upload', attempt.uploadDeadlineAt);
+    default:
+      return [];
+  }
+}
