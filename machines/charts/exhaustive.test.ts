@@ -5,7 +5,7 @@ import { describeMove } from '../test-support/describe-step.ts';
 import { mocked } from '../test-support/guard-classes.ts';
 import { checkedInTable, tableText } from '../test-support/read-tables.ts';
 import { describeTransition, snapshotOf } from '../test-support/xstate-step.ts';
-import { allCharts, chartEvents, chartNames } from './all-charts.ts';
+import { allCharts, chartEvents, chartNames } from './charts.ts';
 import type { ReleasedDecision } from './released-table.ts';
 import { decideByTable, formatReleasedTable, releasedTable, unlistedCode } from './released-table.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { grids } from '../test-support/chart-grids.ts';
 import { compareExpected, comparePair, parseExpected, unknownNames } from '../test-support/expected-transitions.ts';
 import { mutations } from '../test-support/table-mutations.ts';
-import { allCharts, chartNames } from './all-charts.ts';
+import { allCharts, chartNames } from './charts.ts';
 
 const folder = new URL('../test-support/expected-transitions/', import.meta.url);
 

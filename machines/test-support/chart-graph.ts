@@ -6,7 +6,7 @@
 import { adjacencyMapToArray, getAdjacencyMap, getShortestPaths } from '@xstate/graph';
 import type { AnyMachineSnapshot, EventObject } from 'xstate';
 import { z } from 'zod';
-import type { AnyChart } from '../charts/all-charts.ts';
+import type { AnyChart } from '../charts/charts.ts';
 import { assignments, guardsOfPair } from './guard-classes.ts';
 
 export interface Trial extends EventObject {

@@ -3,11 +3,11 @@
  * names are those of `expected-transitions/`; a combination that no commit can bring about is left out.
  */
 
-import type { ChartName } from '../charts/all-charts.ts';
 import type { AttemptInput } from '../charts/attempt.ts';
 import { attemptChart, quietAttemptInput } from '../charts/attempt.ts';
 import type { Chart } from '../charts/chart.ts';
 import { step } from '../charts/chart.ts';
+import type { ChartName } from '../charts/charts.ts';
 import { gateChart, quietGateInput } from '../charts/gate.ts';
 import type { JobInput } from '../charts/job.ts';
 import { jobChart, quietJobInput } from '../charts/job.ts';

@@ -3,8 +3,8 @@
  * covers more than real inputs can produce; `chart-grids.ts` covers the real ones.
  */
 import type { AnyStateMachine } from 'xstate';
-import type { AnyChart } from '../charts/all-charts.ts';
 import type { Chart, Guards, Table } from '../charts/chart.ts';
+import type { AnyChart } from '../charts/charts.ts';
 
 export type Assignment = ReadonlyMap<string, boolean>;
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { ChartName } from '../charts/all-charts.ts';
+import type { ChartName } from '../charts/charts.ts';
 import type { ReleasedTable } from '../charts/released-table.ts';
 import { releasedTableSchema } from '../charts/released-table.ts';
 

@@ -1,8 +1,8 @@
 /** The proof that a compiled table and its statechart are one: every state x event x guard class. */
 
-import type { AnyChart } from '../charts/all-charts.ts';
 import type { Table } from '../charts/chart.ts';
 import { step } from '../charts/chart.ts';
+import type { AnyChart } from '../charts/charts.ts';
 import { describeStep } from './describe-step.ts';
 import type { MockedChart } from './guard-classes.ts';
 import { assignments, describeAssignment, guardsOfPair, mocked } from './guard-classes.ts';
