@@ -1,5 +1,5 @@
 export * from './charts/chart.ts';
-export * from './charts/all-charts.ts';
+export * from './charts/charts.ts';
 export * from './charts/compile-table.ts';
 export * from './charts/attempt.ts';
 export * from './charts/gate.ts';
