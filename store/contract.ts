@@ -25,6 +25,7 @@ import type {
   Fact,
   GateRow,
   JobId,
+  JobIntent,
   JobRow,
   JobState,
   LeaseId,
@@ -129,18 +130,21 @@ export interface LoadedRun {
 
 export interface Renewal {
   readonly runId: RunId;
+  readonly jobId: JobId;
   readonly lease: LeaseId;
+  readonly attempt: AttemptId;
   readonly epoch: number;
   readonly session: SessionId;
-  /** ms from the store's now; the store caps the result at `notAfter`. */
-  readonly ttlMs: number;
-  /** The job's terminate_by, or null. Never extends a lease past it. */
-  readonly notAfter: Timestamp | null;
 }
+/**
+ * A renewal sets `expiresAt` to the store's now plus the lease's own `ttlMs`, never past the job's `terminateBy`.
+ * It answers with the job's intent read in the same statement, so that an intent set by any process reaches the
+ * runner with its next heartbeat.
+ */
 export type RenewalOutcome =
-  | { readonly kind: 'renewed'; readonly expiresAt: Timestamp }
+  | { readonly kind: 'renewed'; readonly expiresAt: Timestamp; readonly intent: JobIntent | null }
   | { readonly kind: 'expired' }
-  /** Not Held, or another epoch or session. */
+  /** Not Held, not the job's current lease, or another attempt, epoch or session. */
   | { readonly kind: 'stale' };
 
 export interface EligibleJob {
@@ -248,6 +252,8 @@ export interface Store {
 
   // --- runs -----------------------------------------------------------------------------------------------------
   load(runId: RunId): Promise<LoadedRun | null>;
+  /** The run's last sequence, or null where there is no such run: tells an actor whether its memory is current. */
+  sequence(runId: RunId): Promise<number | null>;
   /**
    * Outcomes in the order of the commits. One bad commit never sinks the others. Throws only when nothing of any
    * of them was applied (`StoreUnavailable`, or what a hook threw).

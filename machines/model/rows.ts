@@ -223,6 +223,8 @@ export interface SessionRow {
   readonly id: SessionId;
   readonly runner: RunnerId;
   readonly name: string;
+  /** Identity of the process the agent lives in, so that its death can be proven; null where it lives elsewhere. */
+  readonly host: string | null;
   readonly capabilities: readonly string[];
   readonly slots: number;
   readonly state: SessionState;
