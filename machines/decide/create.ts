@@ -4,7 +4,7 @@ import type { Digest, GateId, JobId, RunId } from '../model/ids.ts';
 import type { GateRow, JobRow, NodeRow, RunRow } from '../model/rows.ts';
 import type { ExecutablePlan, PlannedGate, PlannedJob } from '../plan/plan.ts';
 import { skipSatisfies } from '../policies/dependencies.ts';
-import { draftOver, isEnded, runStateOf, type Draft, type RunState } from '../state/run-state.ts';
+import { draftOver, isEnded, aggregateOf, type Draft, type RunAggregate } from '../state/run-state.ts';
 import type { DecideContext } from './context.ts';
 import { finish } from './finish.ts';
 import { stepJob } from './job-step.ts';
@@ -23,7 +23,7 @@ export interface CreateRun {
 }
 
 /** The rows a run begins with, before its first fact: what folding its facts starts from. */
-export function genesis(create: CreateRun, context: Pick<DecideContext, 'now' | 'actor' | 'creditSequence'>): RunState {
+export function genesis(create: CreateRun, context: Pick<DecideContext, 'now' | 'actor' | 'creditSequence'>): RunAggregate {
   const { plan } = create;
   if (create.nodeIds.length !== plan.nodes.length)
     throw new Error(`a plan of ${plan.nodes.length} nodes needs as many ids`);
@@ -55,7 +55,7 @@ export function genesis(create: CreateRun, context: Pick<DecideContext, 'now' | 
     const id = create.nodeIds[at] ?? '';
     return node.kind === 'job' ? newJob(create.runId, id as JobId, node) : newGate(create.runId, id as GateId, node);
   });
-  return runStateOf({ run, plan, nodes, attempts: [], leases: [] });
+  return aggregateOf({ run, plan, nodes, attempts: [], leases: [] });
 }
 
 export interface Created {

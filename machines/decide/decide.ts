@@ -9,7 +9,7 @@
 import type { Command } from '../model/commands.ts';
 import type { Changes, Decision } from '../model/decision.ts';
 import { isAttemptTerminal, isLeaseLive } from '../model/states.ts';
-import { draftOver, type RunState, type RunView } from '../state/run-state.ts';
+import { draftOver, type RunAggregate, type RunView } from '../state/run-state.ts';
 import type { DecideContext } from './context.ts';
 import { decideControlCommand, decideSchedulerCommand } from './control-commands.ts';
 import { decideOperatorCommand } from './operator-commands.ts';
@@ -54,7 +54,7 @@ export function decide(state: RunView, command: Command, context: DecideContext)
 }
 
 /** Moves decided changes into the state; ended attempts and leases leave it. */
-export function absorb(state: RunState, changes: Changes): void {
+export function absorb(state: RunAggregate, changes: Changes): void {
   state.putRun(changes.run);
   for (const row of changes.jobs) state.putNode(row);
   for (const row of changes.gates) state.putNode(row);

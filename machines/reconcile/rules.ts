@@ -10,7 +10,7 @@ import type { AttemptRow, GateRow, JobRow, LeaseRow } from '../model/rows.ts';
 import { isAttemptTerminal, isJobActive, isLeaseLive, isRunTerminal } from '../model/states.ts';
 import { isWaitingForVerdict, judgeNode } from '../policies/dependencies.ts';
 import { checkRun } from '../invariants.ts';
-import { isEnded, type RunState } from '../state/run-state.ts';
+import { isEnded, type RunAggregate } from '../state/run-state.ts';
 import { isUnneededGate } from '../decide/propagate.ts';
 
 export const reconcileIssueCodes = {
@@ -48,7 +48,7 @@ export interface ReconcileFacts {
 }
 
 /** Every issue of one run; O(nodes + edges). */
-export function reconcileRun(state: RunState, facts: ReconcileFacts): readonly ReconcileIssue[] {
+export function reconcileRun(state: RunAggregate, facts: ReconcileFacts): readonly ReconcileIssue[] {
   if (isRunTerminal(state.run.state)) return damage(state);
   const issues = [...damage(state), ...runIssues(state, facts)];
   if (state.run.intent !== null) return issues;
@@ -59,7 +59,7 @@ export function reconcileRun(state: RunState, facts: ReconcileFacts): readonly R
   return issues;
 }
 
-function damage(state: RunState): readonly ReconcileIssue[] {
+function damage(state: RunAggregate): readonly ReconcileIssue[] {
   // These two are repaired by judging, the others by nobody but an operator.
   const repaired = new Set(['settledIsTerminal: run', 'intentLeavesNothingWaiting: run']);
   return checkRun(state, state.nodes)
@@ -73,7 +73,7 @@ function damage(state: RunState): readonly ReconcileIssue[] {
     }));
 }
 
-function runIssues(state: RunState, facts: ReconcileFacts): readonly ReconcileIssue[] {
+function runIssues(state: RunAggregate, facts: ReconcileFacts): readonly ReconcileIssue[] {
   const { run } = state;
   const issue = (code: ReconcileIssueCode, repair: Command): ReconcileIssue => ({
     code,
@@ -100,7 +100,7 @@ function runIssues(state: RunState, facts: ReconcileFacts): readonly ReconcileIs
   return [];
 }
 
-function gateIssues(state: RunState, gate: GateRow, facts: ReconcileFacts): readonly ReconcileIssue[] {
+function gateIssues(state: RunAggregate, gate: GateRow, facts: ReconcileFacts): readonly ReconcileIssue[] {
   const issue = (code: ReconcileIssueCode, repair: Command): ReconcileIssue => ({
     code,
     severity: 'Warning',
@@ -115,10 +115,10 @@ function gateIssues(state: RunState, gate: GateRow, facts: ReconcileFacts): read
   return verdictDue(state, gate.index) ? [issue('VerdictDue', { type: 'JudgeNodes', nodes: [gate.index] })] : [];
 }
 
-const verdictDue = (state: RunState, at: number): boolean =>
+const verdictDue = (state: RunAggregate, at: number): boolean =>
   isWaitingForVerdict(state.node(at)) && judgeNode(state, at).kind !== 'undecided';
 
-function jobIssues(state: RunState, job: JobRow, facts: ReconcileFacts): readonly ReconcileIssue[] {
+function jobIssues(state: RunAggregate, job: JobRow, facts: ReconcileFacts): readonly ReconcileIssue[] {
   const issue = (code: ReconcileIssueCode, repair: Command): ReconcileIssue => ({
     code,
     severity: 'Warning',
@@ -144,7 +144,7 @@ function jobIssues(state: RunState, job: JobRow, facts: ReconcileFacts): readonl
 
 const overdue = (at: Timestamp | null, facts: ReconcileFacts): boolean => at !== null && at <= facts.now;
 
-function activeIssues(state: RunState, job: JobRow, facts: ReconcileFacts): readonly ReconcileIssue[] {
+function activeIssues(state: RunAggregate, job: JobRow, facts: ReconcileFacts): readonly ReconcileIssue[] {
   const lease = job.currentLease === null ? undefined : state.lease(job.currentLease);
   const attempt = job.currentAttempt === null ? undefined : state.attempt(job.currentAttempt);
   if (lease === undefined || attempt === undefined || !isLeaseLive(lease.state) || isAttemptTerminal(attempt.state))

@@ -1,7 +1,7 @@
 /**
  * The state of one run in memory, and drafts over it.
  *
- * A `RunState` is what a store loaded (or genesis made). A draft reads through to it and keeps its own changes,
+ * A `RunAggregate` is what a store loaded (or genesis made). A draft reads through to it and keeps its own changes,
  * so `decide` can work step by step and still be pure; `absorb` moves the changes in once they are committed.
  * Derived counters (open nodes, held jobs, edges still undecided) follow every `put`, in O(degree).
  */
@@ -42,7 +42,7 @@ export interface RunWriter extends RunView {
   setSequence(sequence: number): void;
 }
 
-export interface RunState extends RunWriter {
+export interface RunAggregate extends RunWriter {
   readonly leases: ReadonlyMap<LeaseId, LeaseRow>;
   readonly attempts: ReadonlyMap<AttemptId, AttemptRow>;
   readonly nodes: readonly NodeRow[];
@@ -62,7 +62,7 @@ export const isEnded = (row: NodeRow): boolean => (row.kind === 'job' ? isJobEnd
 const isHeld = (row: NodeRow): boolean => row.kind === 'job' && isJobActive(row.state) && row.state !== 'Leased';
 
 /** Builds the state of a run from its rows; O(nodes + edges). */
-export function runStateOf(loaded: Loaded): RunState {
+export function aggregateOf(loaded: Loaded): RunAggregate {
   const index = indexPlan(loaded.plan);
   if (loaded.nodes.length !== loaded.plan.nodes.length)
     throw new Error(`run ${loaded.run.id}: rows and plan differ in number`);
