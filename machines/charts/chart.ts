@@ -50,7 +50,7 @@ export type Step =
 
 /** The decision of one table for one event. Total: every pair has an answer. */
 export function step<Input>(chart: Chart<Input>, state: string, event: string, input: Input): Step {
-  const candidates = chart.table.rows[state]?.[event];
+  const candidates = listed(listed(chart.table.rows, state), event);
   if (candidates === undefined) {
     return { kind: 'refuse', code: chart.table.terminal.includes(state) ? 'AlreadyTerminal' : 'IllegalTransition' };
   }
@@ -62,6 +62,11 @@ export function step<Input>(chart: Chart<Input>, state: string, event: string, i
     return { kind: 'move', target: candidate.target ?? state, effects: candidate.effects };
   }
   return { kind: 'refuse', code: 'IllegalTransition' };
+}
+
+/** Own entries only: names may come from outside, and `constructor` is no event. */
+function listed<Entry>(entries: { readonly [name: string]: Entry } | undefined, name: string): Entry | undefined {
+  return entries !== undefined && Object.hasOwn(entries, name) ? entries[name] : undefined;
 }
 
 function guardHolds<Input>(chart: Chart<Input>, name: string, input: Input): boolean {
