@@ -56,8 +56,8 @@ describe('agent: the ordinary life of an attempt', () => {
       detail: { step: 'unit tests', stepIndex: 1 },
     });
     await made.expectEvent('attemptEnded');
-    expect(await made.log('attempt-1/2-unit-tests.log')).toBe('oops\n');
-    expect(await made.log('attempt-1/attempt.log')).toContain('step 2/3: unit tests\noops\n');
+    expect(await made.log(`${fail.authority.attempt}/2-unit-tests.log`)).toBe('oops\n');
+    expect(await made.log(fail.log ?? '')).toContain('step 2/3: unit tests\noops\n');
     expect(phases(made)).toEqual(['hello', 'accept', 'start', 'fail']);
   });
 

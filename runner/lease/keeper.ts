@@ -10,7 +10,7 @@
  */
 import type { RunnerClock } from '../clock.ts';
 import type { Directive, MessageAuthority, RunnerReply, RunnerRequest } from '../protocol/index.ts';
-import { protocolVersion } from '../protocol/index.ts';
+import { protocolVersion } from '../protocol/version.ts';
 
 export type KeeperEvent =
   | { readonly kind: 'directive'; readonly attempt: string; readonly directive: Directive; readonly deadline: number }

@@ -12,7 +12,6 @@ import { createReadStream } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Readable } from 'node:stream';
 
 export interface StoredObject {
   readonly digest: string;
@@ -32,7 +31,7 @@ export type ReadObject = { readonly kind: 'found' } | { readonly kind: 'missing'
 
 export interface OutputStore extends OutputVerifier {
   readonly dir: string;
-  put(source: Readable | AsyncIterable<Uint8Array>): Promise<StoredObject>;
+  put(source: AsyncIterable<Uint8Array>): Promise<StoredObject>;
   /** Writes the object's bytes to `target`; what was written before damage was noticed must be discarded. */
   read(digest: string, write: (chunk: Uint8Array) => Promise<void>): Promise<ReadObject>;
   has(digest: string): Promise<boolean>;

@@ -10,8 +10,8 @@
  *  M4 a message may arrive any number of times, late, or never (000 §342).
  */
 import { z } from 'zod';
+import { protocolVersion } from './version.ts';
 
-export const protocolVersion = 1;
 /** Largest encoded message, in bytes. */
 export const messageBytesMax = 256 * 1024;
 

@@ -2,7 +2,7 @@
  * A control plane that says what a test tells it to. It keeps replies by message id like the real one,
  * records every message, and lets a test wait for the one it needs.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type {
   Directive,
   MessageAuthority,
@@ -18,7 +18,7 @@ export interface FakeControlPlaneOptions {
   readonly heartbeatEveryMs: number;
 }
 
-type Reaction = (request: RunnerRequest) => RunnerReply | Promise<RunnerReply> | undefined;
+type Reaction = (request: RunnerRequest) => RunnerReply | undefined | Promise<RunnerReply | undefined>;
 
 export interface FakeControlPlane {
   handle(request: RunnerRequest): Promise<RunnerReply>;
@@ -97,7 +97,8 @@ export function createFakeControlPlane(options: FakeControlPlaneOptions): FakeCo
     },
     offer(spec, more = {}) {
       offered += 1;
-      const names = { run: 'run-1', job: `job-${offered}`, attempt: `attempt-${offered}`, lease: `lease-${offered}` };
+      // Processes are found by their attempt's id: it must be unique on the machine, not only in this test.
+      const names = { run: 'run-1', job: `job-${offered}`, attempt: randomUUID(), lease: `lease-${offered}` };
       const authority = { ...names, epoch: 1, ...session, specDigest: digestOf(spec) };
       const times = { offerMs: 10_000, leaseTtlMs: options.leaseTtlMs };
       const offer: Offer = {

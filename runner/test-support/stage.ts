@@ -128,7 +128,7 @@ export function createWitness(dir: string): Promise<Witness> {
   });
 }
 
-/** Source of a Node program that is seen by the witness and ignores TERM; it runs until it is killed. */
+/** Source of a Node program that is seen by the witness and ignores TERM; it runs until it is killed. No single quotes. */
 export function stubborn(witness: Witness): string {
-  return `process.on('SIGTERM',()=>{});require('net').connect(${JSON.stringify(witness.path)});setInterval(()=>{},1e6)`;
+  return `process.on("SIGTERM",()=>{});require("net").connect(${JSON.stringify(witness.path)});setInterval(()=>{},1e6)`;
 }

@@ -18,6 +18,8 @@ export interface CollectLimits {
   readonly pathCharsMax: number;
 }
 
+const chunkBytes = 64 * 1024;
+
 export type Matched =
   | { readonly kind: 'matched'; readonly paths: readonly string[]; readonly links: readonly string[] }
   /** The plan or the workload is at fault; repeating the upload would not help. */
@@ -59,13 +61,23 @@ export async function uploadFiles(store: OutputStore, work: string, paths: reado
     try {
       const stats = await file.stat();
       if (!stats.isFile()) throw new Error(`${path} is no regular file any more`);
-      const object = await store.put(file.createReadStream({ autoClose: false, signal }));
+      const object = await store.put(chunksOf(file, signal));
       refs.push({ path, digest: object.digest, bytes: object.bytes, mode: stats.mode & 0o777 });
     } finally {
       await file.close();
     }
   }
   return refs;
+}
+
+/** A loop instead of a stream: nothing is left to fail on its own when the store does not read to the end. */
+async function* chunksOf(file: FileHandle, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    signal.throwIfAborted();
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(chunkBytes));
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
+  }
 }
 
 async function openPlain(work: string, path: string): Promise<FileHandle> {
