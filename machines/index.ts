@@ -1,5 +1,6 @@
 export * from './charts/chart.ts';
 export * from './charts/charts.ts';
+export { effectSentences, eventSentences, guardSentences, sentenceOf } from './charts/explanations.ts';
 export * from './charts/compile-table.ts';
 export * from './charts/attempt.ts';
 export * from './charts/gate.ts';
@@ -17,6 +18,7 @@ export * from './model/facts.ts';
 export * from './model/failure-class.ts';
 export * from './model/ids.ts';
 export * from './model/rows.ts';
+export { reasonSentences } from './model/reason-sentences.ts';
 export * from './model/states.ts';
 export * from './plan/plan.ts';
 export * from './authority.ts';
