@@ -8,6 +8,8 @@ import type { CompileResult } from './compile.ts';
 import { compilePlan } from './compile.ts';
 import type { ExecutablePlan, SourceSnapshot } from './plan.ts';
 import type { PlanFile } from './plan-file.ts';
+import type { PlanProblem } from './problem.ts';
+import { problem } from './problem.ts';
 
 export type JobFile = PlanFile['jobs'][string];
 export type GateFile = NonNullable<NonNullable<PlanFile['gates']>[string]>;
@@ -28,19 +30,32 @@ export function gate(name: string, written: GateFile = {}): BuiltNode {
 
 const noSource: SourceSnapshot = { kind: 'directory', commit: null, dirty: false };
 
-/** Plan order is jobs as listed, then gates as listed. Of two nodes of one kind and name the last one counts. */
+/** Plan order is jobs as listed, then gates as listed. */
 export function compileNodes(
   run: RunFile,
   nodes: readonly BuiltNode[],
   digest: (canonicalJson: string) => Digest,
 ): CompileResult {
   const { source = noSource, ...header } = run;
+  const repeated = repeatedNames(nodes);
+  if (repeated.length > 0) return { ok: false, problems: repeated };
   const jobs = nodes.flatMap((node) => (node.kind === 'job' ? [[node.name, node.written] as const] : []));
   const gates = nodes.flatMap((node) => (node.kind === 'gate' ? [[node.name, node.written] as const] : []));
   return compilePlan(
     { ...header, jobs: Object.fromEntries(jobs), gates: Object.fromEntries(gates) },
     { digest, source },
   );
+}
+
+/** A document cannot hold two entries of one kind and name, so they are found before it is made. */
+function repeatedNames(nodes: readonly BuiltNode[]): PlanProblem[] {
+  const seen = new Set<string>();
+  return nodes.flatMap(({ kind, name }) => {
+    const key = `${kind} ${name}`;
+    const isRepeated = seen.has(key);
+    seen.add(key);
+    return isRepeated ? [problem('DuplicateName', [`${kind}s`, name], `there are two ${kind}s named "${name}"`)] : [];
+  });
 }
 
 /**

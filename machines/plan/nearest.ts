@@ -1,7 +1,7 @@
 /** Finding the name somebody probably meant. */
 
 /** Candidates one report may be compared with: a plan full of unknown names must stay linear. */
-const comparisonsMax = 200_000;
+const comparisonsMax = 50_000;
 
 export type Nearest = (name: string, candidates: Iterable<string>) => string | null;
 

@@ -21,6 +21,8 @@ export function problemsOf(issues: readonly Issue[], place: Place): PlanProblem[
 function problemsOfIssue(issue: Issue, prefix: DocumentPath, place: Place): PlanProblem[] {
   const inner = [...prefix, ...issue.path.map(pathPart)];
   const path = [...place.base, ...inner];
+  // Documents hold no undefined: where it stands, a key is missing.
+  if (issue.input === undefined && missingCodes.has(issue.code)) return [missing(path)];
   switch (issue.code) {
     case 'unrecognized_keys': {
       const known = knownKeys(place.schema, inner);
@@ -40,7 +42,6 @@ function problemsOfIssue(issue: Issue, prefix: DocumentPath, place: Place): Plan
     case 'custom':
       return [customProblem(issue, path)];
     case 'invalid_type':
-      if (issue.input === undefined && issue.message.endsWith('received undefined')) return [missing(path)];
       return [problem('WrongType', path, readable(issue.message))];
     case 'invalid_value':
       return [valueProblem(issue, path, place)];
@@ -54,6 +55,12 @@ function problemsOfIssue(issue: Issue, prefix: DocumentPath, place: Place): Plan
       return [problem('InvalidValue', path, readable(issue.message))];
   }
 }
+
+const missingCodes: ReadonlySet<Issue['code']> = new Set<Issue['code']>([
+  'invalid_type',
+  'invalid_union',
+  'invalid_value',
+]);
 
 function missing(path: DocumentPath): PlanProblem {
   const key = path.at(-1);
