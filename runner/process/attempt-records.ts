@@ -7,7 +7,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { isMissing } from '../outputs/output-store.ts';
 import { isPlainId, removeWorkspace, workspaceDirectory } from '../workspace/workspace.ts';
-import { processRow, signalGroup, signalPid } from './process-table.ts';
+import { isDead, processRow, signalGroup, signalPid } from './process-table.ts';
 import { killStrays } from './workload.ts';
 
 interface ProcessIdentity {
@@ -74,8 +74,10 @@ async function identity(pid: number): Promise<ProcessIdentity> {
   return { pid, started: (await processRow(pid))?.started ?? null };
 }
 
-async function sameProcess(process: ProcessIdentity): Promise<boolean> {
-  return process.started !== null && (await processRow(process.pid))?.started === process.started;
+async function sameProcess({ pid, started }: ProcessIdentity): Promise<boolean> {
+  if (started === null) return false;
+  const row = await processRow(pid);
+  return row !== null && row.started === started && !isDead(row);
 }
 
 async function agentLives(agent: ProcessIdentity): Promise<boolean> {

@@ -26,13 +26,18 @@ export async function processRow(pid: number): Promise<ProcessRow | null> {
   return { pid, state, group: Number(group), started: `${boot}:${ticks}` };
 }
 
-/** True while any process of the group can still do something. Zombies cannot. */
+/** Ended, but not yet reaped by its parent. */
+export function isDead(row: ProcessRow): boolean {
+  return row.state === 'Z' || row.state === 'X';
+}
+
+/** True while any process of the group can still do something. */
 export async function groupLives(group: number): Promise<boolean> {
   if (!signalGroup(group, 0)) return false;
   const pids = await allPids();
   if (pids === null) return true;
   const rows = await Promise.all(pids.map(processRow));
-  return rows.some((row) => row !== null && row.group === group && row.state !== 'Z' && row.state !== 'X');
+  return rows.some((row) => row !== null && row.group === group && !isDead(row));
 }
 
 /** Pids of live processes that carry one of the attempt ids in their environment. */

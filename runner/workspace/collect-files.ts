@@ -21,6 +21,7 @@ export interface CollectLimits {
 const chunkBytes = 64 * 1024;
 
 export type Matched =
+  /** `links`: reached through a symbolic link and left out. */
   | { readonly kind: 'matched'; readonly paths: readonly string[]; readonly links: readonly string[] }
   /** The plan or the workload is at fault; repeating the upload would not help. */
   | { readonly kind: 'refused'; readonly message: string };
