@@ -2,7 +2,7 @@
  * What a statechart is in this house, and the flat table it is compiled to.
  *
  * The XState machines are the definition (000 §51, §231); `decide` runs on tables, because a table step costs
- * a fraction of `transition()`. `table.test.ts` holds the two equal over every state x event x guard class.
+ * a fraction of `transition()`. `equality.test.ts` holds the two equal over every state x event x guard class.
  *  C1 guards and actions are named; nothing is inline; no `after`, `invoke` or `spawn`.
  *  C2 the last candidate of a list has no guard: a listed pair always has a decision.
  *  C3 an unlisted pair is refused: AlreadyTerminal in a terminal state, IllegalTransition elsewhere.
