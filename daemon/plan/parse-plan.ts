@@ -25,16 +25,17 @@ const noSource: SourceSnapshot = { kind: 'directory', commit: null, dirty: false
 
 export function parsePlanText(written: string, options: ParseOptions): ParsedPlan {
   const text = written.startsWith('\ufeff') ? written.slice(1) : written;
+  const { file } = options;
   const { value: bytesMax } = planLimits.fileBytesMax;
   if (Buffer.byteLength(text) > bytesMax)
-    return refused([fileNotice(options.file, 'FileTooLarge', `larger than ${bytesMax} bytes`)]);
+    return refused(file, [fileNotice(file, 'FileTooLarge', `larger than ${bytesMax} bytes`)]);
 
-  const locate = locator(options.file, lineStarts(text));
+  const locate = locator(file, lineStarts(text));
   const tree = parseTree(text, options.format);
-  if (!tree.ok) return refused(tree.problems.map(locate));
+  if (!tree.ok) return refused(file, tree.problems.map(locate));
   const document = documentValue(tree.root);
   const textProblems = document.problems.map(locate);
-  if (document.isBomb) return refused(textProblems);
+  if (document.isBomb) return refused(file, textProblems);
 
   const offsetAt = (path: DocumentPath, code: string) =>
     offsetOfPath(tree.root, path, { targets: document.targets, code });
@@ -43,13 +44,17 @@ export function parsePlanText(written: string, options: ParseOptions): ParsedPla
     const planProblems = compiled.problems.map((found) =>
       locate({ ...found, offset: offsetAt(found.path, found.code) }),
     );
-    return refused([...textProblems, ...planProblems]);
+    return refused(file, [...textProblems, ...planProblems]);
   }
-  if (textProblems.length > 0) return refused(textProblems);
+  if (textProblems.length > 0) return refused(file, textProblems);
   const warnings = compiled.warnings.map((found) => locate({ ...found, offset: offsetAt(found.path, found.code) }));
   return { ok: true, plan: compiled.plan, warnings: sorted(warnings) };
 }
 
-function refused(problems: readonly LocatedProblem[]): ParsedPlan {
-  return { ok: false, problems: sorted(problems) };
+function refused(file: string, problems: readonly LocatedProblem[]): ParsedPlan {
+  const { value } = planLimits.problemsMax;
+  const known = sorted(problems);
+  if (known.length <= value + 1) return { ok: false, problems: known };
+  const rest = `${known.length - value} further problems are not shown`;
+  return { ok: false, problems: [...known.slice(0, value), fileNotice(file, 'TooManyProblems', rest)] };
 }
