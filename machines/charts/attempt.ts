@@ -3,7 +3,8 @@ import { setup } from 'xstate';
 import type { FailureClass } from '../model/failure-class.ts';
 import type { JobIntent } from '../model/rows.ts';
 import type { CompletionAfterIntent } from '../plan/plan.ts';
-import { answer, answering, machineGuards, named, refuse, type Chart, type Guards } from './chart.ts';
+import type { Chart, Guards } from './chart.ts';
+import { answer, answering, machineGuards, named, refuse } from './chart.ts';
 import { compileTable } from './compile-table.ts';
 
 export interface AttemptInput {
@@ -38,15 +39,32 @@ export const attemptGuards = {
 } satisfies Guards<AttemptInput>;
 
 export const attemptEvents = [
-  'PreparationStarted', 'WorkStarted', 'WorkFinished', 'LeaseRejected', 'OfferExpired', 'LeaseRevoked', 'TerminationRequested',
-  'AttemptSucceeded', 'AttemptFailed', 'TerminationConfirmed', 'LeaseExpired', 'LateResult',
+  'PreparationStarted',
+  'WorkStarted',
+  'WorkFinished',
+  'LeaseRejected',
+  'OfferExpired',
+  'LeaseRevoked',
+  'TerminationRequested',
+  'AttemptSucceeded',
+  'AttemptFailed',
+  'TerminationConfirmed',
+  'LeaseExpired',
+  'LateResult',
 ] as const;
 export type AttemptEvent = (typeof attemptEvents)[number];
 
 const charting = setup({
   types: { context: {} as AttemptInput, events: {} as { type: AttemptEvent } },
   guards: machineGuards<AttemptInput, typeof attemptGuards>(attemptGuards),
-  actions: { ...answering, armPreparation: named, armExecution: named, armUpload: named, recordResult: named, recordLateResult: named },
+  actions: {
+    ...answering,
+    armPreparation: named,
+    armExecution: named,
+    armUpload: named,
+    recordResult: named,
+    recordLateResult: named,
+  },
 });
 
 const fails = [
@@ -59,7 +77,10 @@ const terminates = [
   { guard: 'hasStoppingIntent', target: 'Cancelled', actions: ['recordResult'] },
   { target: 'TimedOut', actions: ['recordResult'] },
 ] as const;
-const expires = [{ guard: 'notDue', actions: answer('NotDue') }, { target: 'Lost', actions: ['recordResult'] }] as const;
+const expires = [
+  { guard: 'notDue', actions: answer('NotDue') },
+  { target: 'Lost', actions: ['recordResult'] },
+] as const;
 const late = [{ guard: 'lateResultKnown', actions: answer('AlreadyDone') }, { actions: ['recordLateResult'] }] as const;
 const done = { actions: answer('AlreadyDone') } as const;
 const outOfOrder = { actions: refuse('OutOfOrder') } as const;
@@ -80,7 +101,10 @@ export const attemptMachine = charting.createMachine({
         AttemptFailed: outOfOrder,
         TerminationConfirmed: outOfOrder,
         LeaseRejected: { target: 'Rejected', actions: ['recordResult'] },
-        OfferExpired: [{ guard: 'notDue', actions: answer('NotDue') }, { target: 'Rejected', actions: ['recordResult'] }],
+        OfferExpired: [
+          { guard: 'notDue', actions: answer('NotDue') },
+          { target: 'Rejected', actions: ['recordResult'] },
+        ],
         LeaseRevoked: { target: 'Rejected', actions: ['recordResult'] },
         TerminationRequested: { target: 'Cancelled', actions: ['recordResult'] },
         LateResult: [...late],

@@ -76,8 +76,13 @@ function guardHolds<Input>(chart: Chart<Input>, name: string, input: Input): boo
 }
 
 /** The guards in the form XState calls them: a chart's context is the guard input. */
-export function machineGuards<Input, G extends Guards<Input>>(guards: G): { [K in keyof G]: (args: { context: Input }) => boolean } {
-  const wrapped = Object.entries(guards).map(([name, guard]) => [name, ({ context }: { context: Input }) => guard(context)]);
+export function machineGuards<Input, G extends Guards<Input>>(
+  guards: G,
+): { [K in keyof G]: (args: { context: Input }) => boolean } {
+  const wrapped = Object.entries(guards).map(([name, guard]) => [
+    name,
+    ({ context }: { context: Input }) => guard(context),
+  ]);
   // Object.fromEntries forgets the keys; they are those of `guards`.
   return Object.fromEntries(wrapped) as { [K in keyof G]: (args: { context: Input }) => boolean };
 }

@@ -1,7 +1,8 @@
 /** Flattens a statechart to the table that `step` runs on. Refuses what the house does not allow (C1, C2). */
 import type { AnyStateMachine } from 'xstate';
 import { z } from 'zod';
-import { noOpCodes, rejectionCodes, type NoOpCode, type RejectionCode } from '../model/codes.ts';
+import type { NoOpCode, RejectionCode } from '../model/codes.ts';
+import { noOpCodes, rejectionCodes } from '../model/codes.ts';
 import type { Candidate, Table } from './chart.ts';
 
 const codeParams = z.object({ code: z.string() });
@@ -45,7 +46,8 @@ function refuseForbidden(id: string, state: string, node: AnyStateMachine['root'
   if (node.invoke.length > 0) throw new Error(`chart ${id}: ${state} invokes an actor`);
   if (node.after.length > 0) throw new Error(`chart ${id}: ${state} has a delayed transition`);
   if (node.entry.length > 0 || node.exit.length > 0) throw new Error(`chart ${id}: ${state} has entry or exit actions`);
-  if (node.always !== undefined && node.always.length > 0) throw new Error(`chart ${id}: ${state} has an eventless transition`);
+  if (node.always !== undefined && node.always.length > 0)
+    throw new Error(`chart ${id}: ${state} has an eventless transition`);
   if (Object.keys(node.states).length > 0) throw new Error(`chart ${id}: ${state} has child states`);
 }
 
@@ -62,7 +64,8 @@ function candidateOf(id: string, guard: unknown, target: string | null, actions:
     else effects.push(action.type);
   }
   const changesNothing = answered !== null || refused !== null || decidedAs !== null;
-  if (changesNothing && (target !== null || effects.length > 0)) throw new Error(`chart ${id}: an answer must change nothing`);
+  if (changesNothing && (target !== null || effects.length > 0))
+    throw new Error(`chart ${id}: an answer must change nothing`);
   return { guard: guardName(id, guard), target, effects, answer: answered, refuse: refused, decideAs: decidedAs };
 }
 

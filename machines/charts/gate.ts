@@ -1,6 +1,7 @@
 /** The gate: a decision the graph waits for; never a runner job (000 §89-91, §212-216). */
 import { setup } from 'xstate';
-import { answer, answering, machineGuards, named, refuse, type Chart, type Guards } from './chart.ts';
+import type { Chart, Guards } from './chart.ts';
+import { answer, answering, machineGuards, named, refuse } from './chart.ts';
 import { compileTable } from './compile-table.ts';
 
 export interface GateInput {
@@ -21,7 +22,13 @@ export const gateGuards = {
 } satisfies Guards<GateInput>;
 
 export const gateEvents = [
-  'PrerequisitesSatisfied', 'PrerequisiteUnmet', 'Approved', 'RejectedByActor', 'ExpiryReached', 'NotNeeded', 'TerminationRequested',
+  'PrerequisitesSatisfied',
+  'PrerequisiteUnmet',
+  'Approved',
+  'RejectedByActor',
+  'ExpiryReached',
+  'NotNeeded',
+  'TerminationRequested',
 ] as const;
 export type GateEvent = (typeof gateEvents)[number];
 
@@ -41,7 +48,11 @@ export const gateMachine = charting.createMachine({
   states: {
     Pending: {
       on: {
-        PrerequisitesSatisfied: [terminating, { guard: 'alreadyOpen', actions: answer('AlreadyDone') }, { actions: ['open'] }],
+        PrerequisitesSatisfied: [
+          terminating,
+          { guard: 'alreadyOpen', actions: answer('AlreadyDone') },
+          { actions: ['open'] },
+        ],
         PrerequisiteUnmet: [terminating, { target: 'Cancelled' }],
         Approved: [notOpen, { target: 'Satisfied', actions: ['recordDecision'] }],
         RejectedByActor: [notOpen, { target: 'Rejected', actions: ['recordDecision'] }],
@@ -60,4 +71,8 @@ export const gateMachine = charting.createMachine({
   },
 });
 
-export const gateChart: Chart<GateInput> = { machine: gateMachine, guards: gateGuards, table: compileTable(gateMachine) };
+export const gateChart: Chart<GateInput> = {
+  machine: gateMachine,
+  guards: gateGuards,
+  table: compileTable(gateMachine),
+};

@@ -2,9 +2,11 @@
 import { setup } from 'xstate';
 import type { FailureClass } from '../model/failure-class.ts';
 import type { JobIntent, JobIntentKind } from '../model/rows.ts';
-import { noRetry, type RetryVerdict } from '../policies/retry.ts';
 import type { CompletionAfterIntent } from '../plan/plan.ts';
-import { answer, answering, decideAs, machineGuards, named, refuse, type Chart, type Guards } from './chart.ts';
+import type { RetryVerdict } from '../policies/retry.ts';
+import { noRetry } from '../policies/retry.ts';
+import type { Chart, Guards } from './chart.ts';
+import { answer, answering, decideAs, machineGuards, named, refuse } from './chart.ts';
 import { compileTable } from './compile-table.ts';
 
 /** Everything the guards of a job may look at (000 §242, §243: no hidden state). */
@@ -59,9 +61,25 @@ export const quietJobInput: JobInput = {
 };
 
 export const jobEvents = [
-  'DependenciesSatisfied', 'Skip', 'CacheHit', 'LeaseGranted', 'QueueTimeoutReached', 'LeaseRejected', 'OfferExpired', 'LeaseRevoked',
-  'PreparationStarted', 'WorkStarted', 'WorkFinished', 'AttemptSucceeded', 'AttemptFailed', 'TerminationRequested', 'TimeoutReached',
-  'TerminationConfirmed', 'LeaseExpired', 'LostResolved', 'RetryDue',
+  'DependenciesSatisfied',
+  'Skip',
+  'CacheHit',
+  'LeaseGranted',
+  'QueueTimeoutReached',
+  'LeaseRejected',
+  'OfferExpired',
+  'LeaseRevoked',
+  'PreparationStarted',
+  'WorkStarted',
+  'WorkFinished',
+  'AttemptSucceeded',
+  'AttemptFailed',
+  'TerminationRequested',
+  'TimeoutReached',
+  'TerminationConfirmed',
+  'LeaseExpired',
+  'LostResolved',
+  'RetryDue',
 ] as const;
 export type JobEvent = (typeof jobEvents)[number];
 
@@ -87,7 +105,11 @@ const names = setup({
 /** The intent's end first, then a retry. */
 const stopsOrRetries = [
   { guard: 'hasStoppingIntent', target: 'Cancelled', actions: ['closeAttempt'] },
-  { guard: 'retriesLater', target: 'RetryWaiting', actions: ['closeAttempt', 'charge', 'clearIntent', 'scheduleRetry'] },
+  {
+    guard: 'retriesLater',
+    target: 'RetryWaiting',
+    actions: ['closeAttempt', 'charge', 'clearIntent', 'scheduleRetry'],
+  },
   { guard: 'retriesAtOnce', target: 'Eligible', actions: ['closeAttempt', 'charge', 'clearIntent', 'enterQueue'] },
 ] as const;
 const timesOut = { target: 'TimedOut', actions: ['closeAttempt', 'charge'] } as const;
@@ -102,7 +124,11 @@ const judgedAsIntended = [...stopsOrRetries, timesOut] as const;
 
 const returnsToQueue = [
   { guard: 'refusalEndsJob', target: 'Failed', actions: ['closeAttempt', 'charge', 'resetRefusals'] },
-  { guard: 'refusalSpends', target: 'RetryWaiting', actions: ['closeAttempt', 'charge', 'resetRefusals', 'scheduleRetry'] },
+  {
+    guard: 'refusalSpends',
+    target: 'RetryWaiting',
+    actions: ['closeAttempt', 'charge', 'resetRefusals', 'scheduleRetry'],
+  },
   { target: 'Eligible', actions: ['closeAttempt', 'countRefusal'] },
 ] as const;
 const offerExpires = [{ guard: 'notDue', actions: answer('NotDue') }, ...returnsToQueue] as const;
@@ -115,7 +141,10 @@ const phaseTimeout = [
   { actions: ['setIntent'] },
 ] as const;
 const failsInPhase = [{ guard: 'classCancelled', actions: refuse('RunnerMayNotCancel') }, ...judgedAsFailure] as const;
-const confirmsTermination = [{ guard: 'hasNoIntent', actions: refuse('NoTerminationRequested') }, ...judgedAsIntended] as const;
+const confirmsTermination = [
+  { guard: 'hasNoIntent', actions: refuse('NoTerminationRequested') },
+  ...judgedAsIntended,
+] as const;
 const leaseExpires = [
   { guard: 'notDue', actions: answer('NotDue') },
   { guard: 'hasNoIntent', target: 'Lost', actions: ['closeAttempt'] },
@@ -154,7 +183,11 @@ export const jobMachine = names.createMachine({
         DependenciesSatisfied: alreadyDone,
         RetryDue: notDueAnyMore,
         Skip: [terminates, { target: 'Skipped', actions: ['recordSkip'] }],
-        CacheHit: [terminates, { guard: 'outputsUnverified', actions: refuse('OutputsUnverified') }, { target: 'Succeeded', actions: ['recordSuccess'] }],
+        CacheHit: [
+          terminates,
+          { guard: 'outputsUnverified', actions: refuse('OutputsUnverified') },
+          { target: 'Succeeded', actions: ['recordSuccess'] },
+        ],
         LeaseGranted: [terminates, { target: 'Leased', actions: ['openAttempt'] }],
         QueueTimeoutReached: [{ guard: 'notDue', actions: answer('NotDue') }, { target: 'TimedOut' }],
         TerminationRequested: cancelsAtOnce,

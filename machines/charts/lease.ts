@@ -1,6 +1,7 @@
 /** The lease: bounded authority of one attempt on one runner session (000 §33-46, §266). */
 import { setup } from 'xstate';
-import { answer, answering, machineGuards, named, refuse, type Chart, type Guards } from './chart.ts';
+import type { Chart, Guards } from './chart.ts';
+import { answer, answering, machineGuards, named, refuse } from './chart.ts';
 import { compileTable } from './compile-table.ts';
 
 export interface LeaseInput {
@@ -20,8 +21,16 @@ export const leaseGuards = {
 } satisfies Guards<LeaseInput>;
 
 export const leaseEvents = [
-  'PreparationStarted', 'LeaseRejected', 'OfferExpired', 'LeaseRevoked', 'TerminationRequested', 'Renewed', 'AttemptSucceeded',
-  'AttemptFailed', 'TerminationConfirmed', 'LeaseExpired',
+  'PreparationStarted',
+  'LeaseRejected',
+  'OfferExpired',
+  'LeaseRevoked',
+  'TerminationRequested',
+  'Renewed',
+  'AttemptSucceeded',
+  'AttemptFailed',
+  'TerminationConfirmed',
+  'LeaseExpired',
 ] as const;
 export type LeaseEvent = (typeof leaseEvents)[number];
 
@@ -57,9 +66,15 @@ export const leaseMachine = charting.createMachine({
       on: {
         PreparationStarted: { actions: answer('AlreadyDone') },
         Renewed: [{ guard: 'due', actions: refuse('LeaseExpired') }, { actions: ['extend'] }],
-        AttemptSucceeded: [{ guard: 'outputsUnverified', actions: refuse('OutputsUnverified') }, { target: 'Released' }],
+        AttemptSucceeded: [
+          { guard: 'outputsUnverified', actions: refuse('OutputsUnverified') },
+          { target: 'Released' },
+        ],
         AttemptFailed: { target: 'Released' },
-        TerminationConfirmed: [{ guard: 'nothingRequested', actions: refuse('NoTerminationRequested') }, { target: 'Released' }],
+        TerminationConfirmed: [
+          { guard: 'nothingRequested', actions: refuse('NoTerminationRequested') },
+          { target: 'Released' },
+        ],
         LeaseExpired: [{ guard: 'notDue', actions: answer('NotDue') }, { target: 'Expired' }],
       },
     },
@@ -70,4 +85,8 @@ export const leaseMachine = charting.createMachine({
   },
 });
 
-export const leaseChart: Chart<LeaseInput> = { machine: leaseMachine, guards: leaseGuards, table: compileTable(leaseMachine) };
+export const leaseChart: Chart<LeaseInput> = {
+  machine: leaseMachine,
+  guards: leaseGuards,
+  table: compileTable(leaseMachine),
+};

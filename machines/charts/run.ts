@@ -2,7 +2,8 @@
 import { setup } from 'xstate';
 import type { RunIntentKind } from '../model/rows.ts';
 import type { RunVerdict } from '../policies/verdict.ts';
-import { answer, answering, machineGuards, named, type Chart, type Guards } from './chart.ts';
+import type { Chart, Guards } from './chart.ts';
+import { answer, answering, machineGuards, named } from './chart.ts';
 import { compileTable } from './compile-table.ts';
 
 export interface RunInput {
@@ -16,7 +17,13 @@ export interface RunInput {
   readonly due: boolean;
 }
 
-export const quietRunInput: RunInput = { jobsHeld: false, nodesOpen: false, verdict: 'success', intent: null, due: true };
+export const quietRunInput: RunInput = {
+  jobsHeld: false,
+  nodesOpen: false,
+  verdict: 'success',
+  intent: null,
+  due: true,
+};
 
 export const runGuards = {
   notDue: (input) => !input.due,
@@ -29,7 +36,14 @@ export const runGuards = {
 } satisfies Guards<RunInput>;
 
 export const runEvents = [
-  'Started', 'CancelRequested', 'SupersedeRequested', 'DeadlineReached', 'Settled', 'Drained', 'PriorityChanged', 'OutageCredited',
+  'Started',
+  'CancelRequested',
+  'SupersedeRequested',
+  'DeadlineReached',
+  'Settled',
+  'Drained',
+  'PriorityChanged',
+  'OutageCredited',
 ] as const;
 export type RunEvent = (typeof runEvents)[number];
 

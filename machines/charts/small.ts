@@ -3,7 +3,8 @@
  * (000 §191-193, §262-271; 003 §20-23, §78-81, §201-205). Their input is one set of named booleans.
  */
 import { setup } from 'xstate';
-import { answer, answering, machineGuards, named, refuse, type Chart, type Guards } from './chart.ts';
+import type { Chart, Guards } from './chart.ts';
+import { answer, answering, machineGuards, named, refuse } from './chart.ts';
 import { compileTable } from './compile-table.ts';
 
 export interface ClaimInput {
@@ -51,7 +52,11 @@ export const sessionMachine = setup({
     Replaced: { tags: 'terminal', on: { SessionReplaced: done } },
   },
 });
-export const sessionChart: Chart<ClaimInput> = { machine: sessionMachine, guards: claimGuards, table: compileTable(sessionMachine) };
+export const sessionChart: Chart<ClaimInput> = {
+  machine: sessionMachine,
+  guards: claimGuards,
+  table: compileTable(sessionMachine),
+};
 
 export const outboxEvents = ['Claimed', 'Delivered', 'PublishFailed', 'ClaimExpired'] as const;
 export const outboxMachine = setup({
@@ -75,7 +80,11 @@ export const outboxMachine = setup({
     Delivered: { type: 'final' },
   },
 });
-export const outboxChart: Chart<ClaimInput> = { machine: outboxMachine, guards: claimGuards, table: compileTable(outboxMachine) };
+export const outboxChart: Chart<ClaimInput> = {
+  machine: outboxMachine,
+  guards: claimGuards,
+  table: compileTable(outboxMachine),
+};
 
 export const timerEvents = ['Claimed', 'Fired', 'ClaimExpired', 'Cancelled', 'Moved'] as const;
 export const timerMachine = setup({
@@ -107,9 +116,21 @@ export const timerMachine = setup({
     Cancelled: { on: { Moved: { target: 'Pending', actions: ['setDueAt'] } } },
   },
 });
-export const timerChart: Chart<ClaimInput> = { machine: timerMachine, guards: claimGuards, table: compileTable(timerMachine) };
+export const timerChart: Chart<ClaimInput> = {
+  machine: timerMachine,
+  guards: claimGuards,
+  table: compileTable(timerMachine),
+};
 
-export const effectEvents = ['Started', 'ReportedSuccess', 'ReportedFailure', 'OutcomeUnknown', 'FoundDone', 'FoundFailed', 'FoundAbsent'] as const;
+export const effectEvents = [
+  'Started',
+  'ReportedSuccess',
+  'ReportedFailure',
+  'OutcomeUnknown',
+  'FoundDone',
+  'FoundFailed',
+  'FoundAbsent',
+] as const;
 export const effectMachine = setup({
   types: { context: {} as ClaimInput, events: {} as { type: (typeof effectEvents)[number] } },
   guards,
@@ -128,9 +149,15 @@ export const effectMachine = setup({
       },
     },
     // Never retried out of Unknown without asking the other side (003 §112, §205).
-    Unknown: { on: { FoundDone: { target: 'Succeeded' }, FoundFailed: { target: 'Failed' }, FoundAbsent: { target: 'Pending' } } },
+    Unknown: {
+      on: { FoundDone: { target: 'Succeeded' }, FoundFailed: { target: 'Failed' }, FoundAbsent: { target: 'Pending' } },
+    },
     Succeeded: { type: 'final' },
     Failed: { type: 'final' },
   },
 });
-export const effectChart: Chart<ClaimInput> = { machine: effectMachine, guards: claimGuards, table: compileTable(effectMachine) };
+export const effectChart: Chart<ClaimInput> = {
+  machine: effectMachine,
+  guards: claimGuards,
+  table: compileTable(effectMachine),
+};
