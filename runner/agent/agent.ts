@@ -22,6 +22,7 @@ import type { AttemptServices } from './attempt-context.ts';
 import { createConnection } from './connection.ts';
 import type { Polled, PollLoop } from './poll-loop.ts';
 import { startPollLoop } from './poll-loop.ts';
+import { createSeenAttempts } from './seen-attempts.ts';
 import { takeOffer } from './take-offer.ts';
 
 export interface Agent {
@@ -72,6 +73,7 @@ export function createAgent(options: AgentOptions): Agent {
     emit: onKeeperEvent,
   });
   const active = createActiveAttempts({ watch: keeper.watch, onRemoved: () => polls?.wake() });
+  const accepted = createSeenAttempts();
   const records = createAttemptRecords(options.stateDir);
   const services: AttemptServices = { options, tuning, connection, keeper, records, exitGuard };
 
@@ -112,7 +114,7 @@ export function createAgent(options: AgentOptions): Agent {
     const { runner, session: theirs } = offer.authority;
     // Not addressed to this session: answering for another one would be a lie.
     if (runner !== runnerId || theirs !== session) return;
-    const desk = { services, active, draining: () => draining, stopped: stopped.signal };
+    const desk = { services, active, accepted, draining: () => draining, stopped: stopped.signal };
     void takeOffer(desk, offer).catch(() => undefined);
   }
 

@@ -99,6 +99,26 @@ describe('agent: answers that are not known', () => {
   });
 });
 
+describe('agent: offers that come again', () => {
+  test('000 §342 an attempt that was given up is not run again when its offer is repeated late', async () => {
+    const made = await stage();
+    made.control.react((request) =>
+      request.type === 'finish' ? { type: 'rejected', code: 'Stale', message: '' } : undefined,
+    );
+    const { attempt } = made.control.offer(jobSpec(['true']));
+    const [offer] = made.control.takeOffers();
+    made.control.react((request) =>
+      request.type === 'poll' && offer !== undefined ? { type: 'offers', offers: [offer] } : undefined,
+    );
+    made.control.ring();
+    await made.expectEvent('attemptEnded');
+    const polls = made.control.of('poll').length;
+    made.control.ring();
+    await made.control.expectMessage('poll', () => made.control.of('poll').length > polls + 1);
+    expect(made.control.of('accept').map((request) => request.authority.attempt)).toEqual([attempt]);
+  });
+});
+
 describe('agent: refused phase messages', () => {
   test('OutputsUnverified: the outputs are uploaded again and named in a new completion', async () => {
     const made = await stage();

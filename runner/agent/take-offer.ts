@@ -10,19 +10,22 @@ import type { AttemptEnd } from './events.ts';
 import type { Judged } from './judge-offer.ts';
 import { judgeOffer } from './judge-offer.ts';
 import { messageOf } from './outcome.ts';
+import type { SeenAttempts } from './seen-attempts.ts';
 
 export interface OfferDesk {
   readonly services: AttemptServices;
   readonly active: ActiveAttempts;
   readonly draining: () => boolean;
   readonly stopped: AbortSignal;
+  /** Attempts that were asked for before: an offer that comes again late must not run one twice. */
+  readonly accepted: SeenAttempts;
 }
 
 export async function takeOffer(desk: OfferDesk, offer: Offer): Promise<void> {
   const { services, active } = desk;
   const attempt = offer.authority.attempt;
   // Offers are repeated until they are answered.
-  if (active.all.has(attempt)) return;
+  if (active.all.has(attempt) || desk.accepted.has(attempt)) return;
   const control = createAttemptControl((phase) => services.options.onEvent({ kind: 'phaseEntered', attempt, phase }));
   const slotsFree = services.options.slots - active.all.size;
   const done = Promise.resolve().then(async () => {
@@ -50,6 +53,7 @@ async function accept(desk: OfferDesk, context: AttemptContext): Promise<void> {
   const { options, keeper } = context;
   const { authority, jobName } = context.offer;
   await failpoint(context, 'offerReceived');
+  desk.accepted.add(authority.attempt);
   const message: RunnerRequest = { type: 'accept', ...authorised(context) };
   const answer = await askWithin(desk, context.offer, message);
   const directive = answer?.reply.type === 'directive' ? answer.reply.directive : null;

@@ -60,18 +60,29 @@ export function createFakeControlPlane(options: FakeControlPlaneOptions): FakeCo
     directives: attempts.map(({ attempt }) => ({ attempt, directive: directiveOf(attempt) })),
   });
 
+  /** An offer stands, and is repeated, until it is answered. */
+  function withdraw(attempt: string): void {
+    const at = offers.findIndex((offer) => offer.authority.attempt === attempt);
+    if (at !== -1) offers.splice(at, 1);
+  }
+
   function standard(request: RunnerRequest): RunnerReply {
     switch (request.type) {
       case 'hello':
         session = { runner: request.runner, session: request.session };
         return { type: 'welcome', ...options };
       case 'poll':
-        return { type: 'offers', offers: offers.splice(0, request.max) };
+        return { type: 'offers', offers: offers.slice(0, request.max) };
       case 'heartbeat':
         return directivesOf(request.attempts);
       case 'resync':
         return directivesOf(request.attempts.map((entry) => entry.authority));
+      case 'reject':
+        withdraw(request.authority.attempt);
+        return { type: 'ok' };
       case 'accept':
+        withdraw(request.authority.attempt);
+        return { type: 'directive', directive: directiveOf(request.authority.attempt) };
       case 'start':
       case 'finish':
         return { type: 'directive', directive: directiveOf(request.authority.attempt) };

@@ -17,7 +17,10 @@ export interface Stage {
   readonly agent: Agent;
   readonly outputs: OutputStore;
   readonly events: AgentEvent[];
-  expectEvent<K extends AgentEvent['kind']>(kind: K): Promise<Extract<AgentEvent, { kind: K }>>;
+  expectEvent<K extends AgentEvent['kind']>(
+    kind: K,
+    matches?: (event: Extract<AgentEvent, { kind: K }>) => boolean,
+  ): Promise<Extract<AgentEvent, { kind: K }>>;
   log(path: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -66,8 +69,9 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
     agent,
     outputs,
     events,
-    expectEvent(kind) {
-      const fits = (event: AgentEvent): event is Extract<AgentEvent, { kind: typeof kind }> => event.kind === kind;
+    expectEvent(kind, matches = () => true) {
+      const fits = (event: AgentEvent): event is Extract<AgentEvent, { kind: typeof kind }> =>
+        isEvent(event, kind) && matches(event);
       const past = events.find(fits);
       if (past !== undefined) return Promise.resolve(past);
       return new Promise((resolve) => {
@@ -86,6 +90,10 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
       await rm(dir, { recursive: true, force: true });
     },
   };
+}
+
+function isEvent<K extends AgentEvent['kind']>(event: AgentEvent, kind: K): event is Extract<AgentEvent, { kind: K }> {
+  return event.kind === kind;
 }
 
 /** Processes of a workload hold a connection to it: their number and their end can be waited for. */
