@@ -31,6 +31,7 @@ import type {
   LeaseId,
   LeaseRow,
   MessageId,
+  NoOpCode,
   OutputRef,
   Reply,
   RunId,
@@ -61,8 +62,8 @@ export interface Receipt {
   readonly messageId: MessageId;
   readonly command: string;
   readonly outcome: 'accepted' | 'no-op';
-  /** No-op code, or null. */
-  readonly code: string | null;
+  /** Of a no-op. */
+  readonly code: NoOpCode | null;
   readonly reply: Reply;
   readonly at: Timestamp;
 }

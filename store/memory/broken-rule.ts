@@ -4,6 +4,7 @@ import { isAttemptTerminal, isGateEnded, isJobEnded, isLeaseLive, isRunTerminal 
 import type { RunCommit } from '../contract.ts';
 import { sameValue } from './same-value.ts';
 import type { MemoryRun } from './state.ts';
+import { inner } from './state.ts';
 
 export function brokenRule(commit: RunCommit, existing: MemoryRun | undefined): string | null {
   return (
@@ -55,17 +56,22 @@ function isLateResultOnly(row: AttemptRow, old: AttemptRow): boolean {
 }
 
 function uniqueness(commit: RunCommit, existing: MemoryRun | undefined): string | null {
-  for (const row of commit.attempts) {
-    const others = rowsOfJob(row, existing?.attemptsByJob, existing?.attempts, commit.attempts);
-    if (others.some(({ number }) => number === row.number)) return `attempt ${row.number} of job ${row.jobId} exists`;
+  for (const rows of rowsByJob(commit.attempts, existing?.attemptsByJob, existing?.attempts)) {
+    const repeated = repeatedBy(rows, ({ number }) => number);
+    if (repeated !== undefined) return `attempt ${repeated.number} of job ${repeated.jobId} exists`;
   }
-  for (const row of commit.leases) {
-    const others = rowsOfJob<LeaseRow>(row, existing?.leasesByJob, existing?.leases, commit.leases);
-    if (others.some(({ epoch }) => epoch === row.epoch)) return `epoch ${row.epoch} of job ${row.jobId} exists`;
-    if (isLeaseLive(row.state) && others.some(({ state }) => isLeaseLive(state)))
-      return `job ${row.jobId} has a live lease`;
+  for (const rows of rowsByJob<LeaseRow>(commit.leases, existing?.leasesByJob, existing?.leases)) {
+    const repeated = repeatedBy(rows, ({ epoch }) => epoch);
+    if (repeated !== undefined) return `epoch ${repeated.epoch} of job ${repeated.jobId} exists`;
+    const live = rows.filter(({ state }) => isLeaseLive(state));
+    if (live.length > 1) return `job ${live[0]?.jobId} has a live lease`;
   }
   return null;
+}
+
+function repeatedBy<Row>(rows: readonly Row[], keyOf: (row: Row) => number): Row | undefined {
+  const seen = new Set<number>();
+  return rows.find((row) => seen.size === seen.add(keyOf(row)).size);
 }
 
 interface OfJob {
@@ -73,19 +79,28 @@ interface OfJob {
   readonly jobId: AttemptRow['jobId'];
 }
 
-/** The other rows of the job as they will stand after the commit. */
-function rowsOfJob<Row extends OfJob>(
-  row: Row,
+/** All rows of each job that the commit touches, as they will stand after it. */
+function rowsByJob<Row extends OfJob>(
+  written: readonly Row[],
   ids: ReadonlyMap<Row['jobId'], readonly Row['id'][]> | undefined,
   stored: ReadonlyMap<Row['id'], Row> | undefined,
-  written: readonly Row[],
-): readonly Row[] {
-  const after = new Map<string, Row>();
-  for (const id of ids?.get(row.jobId) ?? []) {
-    const old = stored?.get(id);
-    if (old !== undefined) after.set(id, old);
+): readonly (readonly Row[])[] {
+  const jobs = new Map<string, Map<string, Row>>();
+  for (const row of written) {
+    const rows = inner(jobs, row.jobId, () => storedRows(ids?.get(row.jobId) ?? [], stored));
+    rows.set(row.id, row);
   }
-  for (const each of written) if (each.jobId === row.jobId) after.set(each.id, each);
-  after.delete(row.id);
-  return [...after.values()];
+  return [...jobs.values()].map((rows) => [...rows.values()]);
+}
+
+function storedRows<Row extends OfJob>(
+  ids: readonly Row['id'][],
+  stored: ReadonlyMap<Row['id'], Row> | undefined,
+): Map<string, Row> {
+  const rows = new Map<string, Row>();
+  for (const id of ids) {
+    const row = stored?.get(id);
+    if (row !== undefined) rows.set(id, row);
+  }
+  return rows;
 }

@@ -18,6 +18,7 @@ import { requestKey } from './state.ts';
 type ReadMethods = Pick<
   Store,
   | 'load'
+  | 'sequence'
   | 'receipts'
   | 'findRunByRequest'
   | 'attempts'
@@ -44,6 +45,9 @@ export function readMethods(state: MemoryState): ReadMethods {
         attempts: picked(attempts, nodes.flatMap(currentAttempt)),
         leases: picked(leases, liveLeases).sort(byJob),
       };
+    },
+    async sequence(runId) {
+      return state.runs.get(runId)?.run.sequence ?? null;
     },
     async receipts(runId, messages) {
       return picked(state.runs.get(runId)?.receipts ?? new Map(), messages);

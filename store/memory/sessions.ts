@@ -79,11 +79,14 @@ function expireHeld(state: MemoryState, session: SessionId, now: Timestamp): voi
 function renewOne(state: MemoryState, renewal: Renewal, now: Timestamp): RenewalOutcome {
   const run = state.runs.get(renewal.runId);
   const lease = run?.leases.get(renewal.lease);
-  if (run === undefined || lease?.state !== 'Held') return { kind: 'stale' };
-  if (lease.epoch !== renewal.epoch || lease.session !== renewal.session) return { kind: 'stale' };
+  const index = run?.jobIndex.get(renewal.jobId);
+  const job = index === undefined ? undefined : run?.nodes[index];
+  if (run === undefined || lease?.state !== 'Held' || job?.kind !== 'job') return { kind: 'stale' };
+  const isCurrent = job.currentLease === lease.id && job.currentAttempt === renewal.attempt;
+  if (!isCurrent || lease.epoch !== renewal.epoch || lease.session !== renewal.session) return { kind: 'stale' };
   if (lease.expiresAt <= now) return { kind: 'expired' };
-  const asked = Math.min(now + renewal.ttlMs, renewal.notAfter ?? Number.POSITIVE_INFINITY);
+  const asked = Math.min(now + lease.ttlMs, job.terminateBy ?? Number.POSITIVE_INFINITY);
   const expiresAt = Math.max(lease.expiresAt, asked);
   run.leases.set(lease.id, { ...lease, expiresAt, renewedAt: now, creditMs: 0 });
-  return { kind: 'renewed', expiresAt };
+  return { kind: 'renewed', expiresAt, intent: job.intent };
 }

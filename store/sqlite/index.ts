@@ -1,0 +1,2 @@
+export { type StoreOpenCode, StoreOpenError, storeOpenCodes } from './open-error.ts';
+export { openSqliteStore, type SqliteStoreOptions } from './sqlite-store.ts';
