@@ -1,0 +1,16 @@
+/** Chance for jitter: one seed per process, drawn once. Identities never come from here. */
+import { randomBytes } from 'node:crypto';
+
+export const freshSeed = (): number => randomBytes(4).readUInt32LE();
+
+/** A small seeded generator (mulberry32): uniform in [0, 1). */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = state;
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
