@@ -3,13 +3,33 @@
  * and the feed of committed facts. Implementations: `runtime.ts` and its neighbours.
  */
 import type {
-  Digest, ExecutablePlan, GateId, JobId, MessageId, NoOpCode, OutputRef, ReconcileIssue, RejectionCode, Reply, RunId, SessionId,
+  Digest,
+  ExecutablePlan,
+  GateId,
+  JobId,
+  MessageId,
+  NoOpCode,
+  OutputRef,
+  ReconcileIssue,
+  RejectionCode,
+  Reply,
+  RunId,
+  SessionId,
 } from '../machines/index.ts';
 import type { RunnerReply, RunnerRequest } from '../runner/protocol/index.ts';
 import type { Store, StoredFact } from '../store/index.ts';
 
 export const permissions = [
-  'run.create', 'run.read', 'run.cancel', 'run.retry', 'run.priority', 'run.repair', 'job.cancel', 'job.skip', 'gate.decide', 'runner.connect',
+  'run.create',
+  'run.read',
+  'run.cancel',
+  'run.retry',
+  'run.priority',
+  'run.repair',
+  'job.cancel',
+  'job.skip',
+  'gate.decide',
+  'runner.connect',
   'system',
 ] as const;
 export type Permission = (typeof permissions)[number];
@@ -99,13 +119,9 @@ export interface FactFeed {
 
 /** Checks output bytes before a success is committed (000 §119, §338). */
 export interface OutputVerifier {
-  verify(refs: readonly OutputRef[]): Promise<{ readonly missing: readonly Digest[]; readonly corrupt: readonly Digest[] }>;
-}
-
-/** Real or simulated time for waking up; it never decides anything. */
-export interface WakeClock {
-  /** Calls back once after `delayMs`; the returned function cancels. */
-  setTimer(callback: () => void, delayMs: number): () => void;
+  verify(
+    refs: readonly OutputRef[],
+  ): Promise<{ readonly missing: readonly Digest[]; readonly corrupt: readonly Digest[] }>;
 }
 
 export interface Runtime {

@@ -66,6 +66,8 @@ export const requestSchema = z.discriminatedUnion('type', [
     runner: id,
     session: id,
     name: z.string().max(128),
+    /** The process the agent lives in, so that its death can be proven on its machine. */
+    host: z.string().max(128).nullable().optional(),
     capabilities: z.array(z.string().max(128)).max(64),
     slots: z.number().int().positive().max(1024),
   }),

@@ -1,0 +1,38 @@
+/** Finds the actor of a run: activated on demand, passivated when idle (architecture: virtual actors). */
+import type { RunId } from '../machines/index.ts';
+import type { RunActor, RunActorPorts } from './run-actor.ts';
+import { createRunActor } from './run-actor.ts';
+
+export interface Directory {
+  actor(run: RunId): RunActor;
+  /** The actor if it is in memory; never activates. */
+  peek(run: RunId): RunActor | undefined;
+  readonly active: Iterable<RunActor>;
+}
+
+export function createDirectory(ports: RunActorPorts): Directory {
+  // A Map keeps insertion order: the first entries are the least recently used.
+  const actors = new Map<RunId, RunActor>();
+
+  const passivate = (): void => {
+    for (const [id, actor] of actors) {
+      if (actors.size <= ports.limits.idleActorsMax) return;
+      if (actor.idle) actors.delete(id);
+    }
+  };
+
+  return {
+    actor(run) {
+      const known = actors.get(run);
+      const actor = known ?? createRunActor(run, ports);
+      if (known !== undefined) actors.delete(run);
+      actors.set(run, actor);
+      if (known === undefined) passivate();
+      return actor;
+    },
+    peek: (run) => actors.get(run),
+    get active() {
+      return actors.values();
+    },
+  };
+}

@@ -1,0 +1,132 @@
+/** Creates a run from a compiled plan, once per request id (000 §219-223, §375.1). */
+import type { EventId, RunId } from '../../machines/index.ts';
+import { decideContext, decideCreate } from '../../machines/index.ts';
+import type { RunCommit, StoredFact } from '../../store/index.ts';
+import type { CreateRunRequest, CreateRunResult } from '../api.ts';
+import { isAllowed } from '../authorise.ts';
+import type { Committer } from '../committer.ts';
+import type { Directory } from '../directory.ts';
+import { internal } from '../envelope.ts';
+import { factSchemaVersion } from '../group.ts';
+import type { Heartbeat } from '../heartbeat.ts';
+import type { Ports } from '../ports.ts';
+import { recordDenial } from '../submit.ts';
+import { supersedeOlder } from './supersede.ts';
+
+export interface CreateRunPorts extends Ports {
+  readonly committer: Committer;
+  readonly heartbeat: Heartbeat;
+  readonly onCreated: (facts: readonly StoredFact[], commit: RunCommit) => void;
+}
+
+export async function createRun(
+  ports: CreateRunPorts,
+  directory: Directory,
+  request: CreateRunRequest,
+): Promise<CreateRunResult> {
+  const { actor, plan } = request;
+  if (!isAllowed(actor, 'run.create')) {
+    await recordDenial(ports, actor, { action: 'CreateRun', run: null, entity: plan.project });
+    return { outcome: 'rejected', code: 'NotAllowed', detail: `${actor.id} lacks run.create` };
+  }
+  const requestId = request.requestId ?? ports.ids.uuid();
+  const known = await findExisting(ports, request, requestId);
+  if (known !== null) return known;
+  const runId = ports.ids.uuid() as RunId;
+  const { commit, judge } = firstCommit(ports, request, runId, requestId);
+  const outcome = await ports.committer.commit(commit);
+  switch (outcome.kind) {
+    case 'committed':
+      break;
+    case 'exists':
+    case 'duplicate':
+    case 'conflict':
+    case 'unknown': {
+      const found = await findExisting(ports, request, requestId);
+      if (found === null) return createRun(ports, directory, { ...request, requestId });
+      if (found.outcome !== 'existing' || found.runId !== runId) return found;
+      break;
+    }
+    case 'failed':
+      throw outcome.cause;
+  }
+  ports.onCreated(commit.facts, commit);
+  if (judge.length > 0)
+    void directory.actor(runId).send(internal({ type: 'JudgeNodes', nodes: judge }, 'system:follow-up'));
+  return { outcome: 'created', runId, superseded: await supersedeOlder(ports, directory, commit.run, plan, actor.id) };
+}
+
+/** A request id names one run: the same plan gets it back, another plan is refused (S39). */
+async function findExisting(
+  ports: Ports,
+  request: CreateRunRequest,
+  requestId: string,
+): Promise<CreateRunResult | null> {
+  const run = await ports.store.findRunByRequest(request.plan.project, requestId);
+  if (run === null) return null;
+  if (run.planDigest === request.planDigest) return { outcome: 'existing', runId: run.id };
+  return { outcome: 'rejected', code: 'RunExists', detail: `request ${requestId} created ${run.id} from another plan` };
+}
+
+function firstCommit(ports: CreateRunPorts, request: CreateRunRequest, runId: RunId, requestId: string) {
+  const context = decideContext({
+    now: ports.store.now(),
+    actor: request.actor.id,
+    random: ports.random,
+    creditSequence: ports.heartbeat.creditSequence,
+    limits: ports.limits,
+  });
+  const { changes, nodes } = decideCreate(
+    {
+      runId,
+      plan: request.plan,
+      planDigest: request.planDigest,
+      requestId,
+      tenant: request.tenant ?? 'default',
+      rerunOf: request.rerunOf ?? null,
+      nodeIds: request.plan.nodes.map(() => ports.ids.uuid()),
+    },
+    context,
+  );
+  const commit: RunCommit = {
+    runId,
+    expectedSequence: 0,
+    create: { plan: request.plan, planDigest: request.planDigest },
+    run: changes.run,
+    jobs: nodes.filter((row) => row.kind === 'job'),
+    gates: nodes.filter((row) => row.kind === 'gate'),
+    attempts: [],
+    leases: [],
+    facts: envelopes(ports, changes.facts, runId, request.actor.id),
+    timers: { ...changes.timers, fired: [] },
+    guards: [],
+    receipts: [],
+    audit: [],
+  };
+  return { commit, judge: changes.judge };
+}
+
+function envelopes(
+  ports: Ports,
+  facts: readonly StoredFact['fact'][],
+  runId: RunId,
+  actor: string,
+): readonly StoredFact[] {
+  let causationId: EventId | null = null;
+  return facts.map((fact) => {
+    const eventId = ports.ids.uuid() as EventId;
+    const stored: StoredFact = {
+      eventId,
+      schemaVersion: factSchemaVersion,
+      runId,
+      sequence: fact.sequence,
+      occurredAt: fact.at,
+      actor,
+      correlationId: runId as unknown as StoredFact['correlationId'],
+      causationId,
+      fact,
+    };
+    causationId ??= eventId;
+    return stored;
+  });
+}
