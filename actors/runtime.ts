@@ -25,7 +25,9 @@ import { createGateService, createJobService, createRunService } from './service
 import { createSessionCache } from './sessions.ts';
 import { createSubmit } from './submit.ts';
 
-export interface RuntimeOptions extends Pick<Ports, 'store' | 'ids' | 'random' | 'wake'>, Partial<Ports> {
+export type RuntimeOptions = Pick<Ports, 'store' | 'ids' | 'random' | 'wake'> & Partial<Ports> & RuntimeSettings;
+
+export interface RuntimeSettings {
   /** See `recovery.ts`; only processes that share a machine with their runners can prove this. */
   readonly isHostDead?: (host: string) => boolean;
   /** ms between full reconcile passes; they also run at start. */
