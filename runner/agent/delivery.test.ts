@@ -82,7 +82,7 @@ describe('agent: answers that are not known', () => {
   });
 
   test('Stale while the completion is being asked for does not hide its answer', async () => {
-    const made = await stage({ heartbeatEveryMs: 20 });
+    const made = await stage({ heartbeatEveryMs: 20, keeper: 'loop' });
     const heartbeats = Promise.withResolvers<void>();
     made.control.react((request) => {
       if (request.type !== 'complete') return undefined;
@@ -156,6 +156,21 @@ describe('agent: refused phase messages', () => {
       .filter((type) => type !== 'poll' && type !== 'progress');
     expect(types).toEqual(['hello', 'accept', 'start', 'finish', 'resync', 'accept', 'start', 'finish', 'complete']);
   });
+
+  test.each(['accept', 'start', 'finish'] as const)(
+    '000 §190 a %s that is answered Stale goes no further',
+    async (type) => {
+      const made = await stage();
+      made.control.react((request) =>
+        request.type === type ? { type: 'directive', directive: { kind: 'stale' } } : undefined,
+      );
+      made.control.offer(jobSpec(['true']));
+      await (type === 'accept' ? made.expectEvent('offerRefused') : made.expectEvent('attemptEnded'));
+      const types = made.control.received.map((request) => request.type);
+      expect(types.filter((sent) => !['hello', 'poll', 'progress'].includes(sent)).at(-1)).toBe(type);
+      expect(made.events.some((event) => event.kind === 'stepStarted')).toBe(type === 'finish');
+    },
+  );
 
   test('any other rejection ends the attempt without a report', async () => {
     const made = await stage();

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, test } from 'vitest';
+import { pidsOfAttempts } from '../process/process-table.ts';
 import { jobSpec, scriptStep, timeouts } from '../test-support/job-specs.ts';
 import type { Stage, StageOptions, Witness } from '../test-support/stage.ts';
 import { createStage, createWitness, stubborn } from '../test-support/stage.ts';
@@ -93,10 +94,16 @@ describe('agent: cancel', () => {
     const { made, witness } = await stage();
     const background = `"${process.execPath}" -e '${stubborn(witness)}' &`;
     const { attempt } = made.control.offer(jobSpec([background, waitForGo]));
+    const alive: number[] = [];
+    made.control.react(async (request) => {
+      if (request.type === 'finish') alive.push(...(await pidsOfAttempts(new Set([attempt]))));
+      return undefined;
+    });
     await witness.present(1);
     await go(made, attempt);
     await made.control.expectMessage('complete');
     await witness.gone();
+    expect(alive).toEqual([]);
   });
 });
 
