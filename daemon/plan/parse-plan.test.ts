@@ -155,8 +155,8 @@ describe('plan text: bombs', () => {
     expect(problemsOf(opening.repeat(100_000))).toHaveLength(1);
   });
 
-  test('problemsMax: a hundred thousand mistakes of the text are counted, not listed', () => {
-    const problems = problemsOf(`${plain}${'x: 1\n'.repeat(100_000)}`);
+  test('problemsMax: twenty thousand mistakes of the text are counted, not listed', () => {
+    const problems = problemsOf(`${plain}${'x: 1\n'.repeat(20_000)}`);
     expect(problems).toHaveLength(planLimits.problemsMax.value + 1);
     expect(problems.at(-1)).toContain('TooManyProblems');
   });
@@ -180,12 +180,6 @@ describe('plan text: bombs', () => {
     const even = value - ((value - plain.length - 1) % 2);
     expect(problemsOf(`${padded(even)}${'x'.repeat(value - even)}`)).toEqual(['ok']);
     expect(problemsOf(`${padded(even)}${'x'.repeat(value - even + 1)}`)).toEqual(['1:1 FileTooLarge']);
-  });
-
-  test('tokensMax: a file of nothing but tokens', () => {
-    expect(problemsOf('- \n'.repeat(planLimits.tokensMax.value / 2))).toEqual([
-      expect.stringContaining('FileTooLarge'),
-    ]);
   });
 });
 
@@ -272,7 +266,7 @@ describe('plan text: whatever comes in', () => {
           expect(column).toBeLessThanOrEqual((lines[line - 1]?.length ?? 0) + 1);
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
   });
 });

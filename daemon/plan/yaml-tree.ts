@@ -25,7 +25,9 @@ export function parseTree(text: string, format: PlanFormat): TreeResult {
     const error = findJsonError(text);
     if (error !== null) return refused(textProblem('SyntaxError', error.offset, error.message));
   }
-  const tokens = readTokens(text);
+  const lexemes = readLexemes(text);
+  if (!lexemes.ok) return lexemes;
+  const tokens = readTokens(lexemes.lexemes);
   return tokens.ok ? compose(tokens.tokens, text) : tokens;
 }
 
@@ -43,24 +45,42 @@ function refused(...problems: readonly TextProblem[]): {
   return { ok: false, problems };
 }
 
+type LexemesResult =
+  | { readonly ok: true; readonly lexemes: readonly string[] }
+  | { readonly ok: false; readonly problems: readonly TextProblem[] };
+
+/** Cutting the text into lexemes is cheap; what would make the rest dear is seen here. */
+function readLexemes(text: string): LexemesResult {
+  const lexemes: string[] = [];
+  let offset = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    const type = CST.tokenType(lexeme);
+    if (type === 'directive-line' || type === 'tag') {
+      const hint = 'write the value without it';
+      return refused(textProblem('UnsupportedTag', offset, 'tags and directives are not supported', hint));
+    }
+    if (lexemes.length >= planLimits.tokensMax.value) {
+      return refused(textProblem('FileTooLarge', offset, `more than ${planLimits.tokensMax.value} tokens`));
+    }
+    lexemes.push(lexeme);
+    offset += widthOf(lexeme);
+  }
+  return { ok: true, lexemes };
+}
+
+/** Some lexemes are marks of the lexer that stand for no text. */
+function widthOf(lexeme: string): number {
+  return lexeme === CST.DOCUMENT || lexeme === CST.SCALAR || lexeme === CST.FLOW_END ? 0 : lexeme.length;
+}
+
 /** The parser keeps its own stack, so depth is seen here before anything recurses into it. */
-function readTokens(text: string): TokensResult {
+function readTokens(lexemes: readonly string[]): TokensResult {
   const parser = new Parser();
   const tokens: CST.Token[] = [];
   let documents = 0;
   let errors = 0;
   let offset = 0;
-  let tokensLeft = planLimits.tokensMax.value;
-  for (const lexeme of new Lexer().lex(text)) {
-    tokensLeft -= 1;
-    if (tokensLeft < 0)
-      return refused(textProblem('FileTooLarge', offset, `more than ${planLimits.tokensMax.value} tokens`));
-    const type = CST.tokenType(lexeme);
-    if (type === 'directive-line' || type === 'tag') {
-      return refused(
-        textProblem('UnsupportedTag', offset, 'tags and directives are not supported', 'write the value without it'),
-      );
-    }
+  for (const lexeme of lexemes) {
     for (const token of parser.next(lexeme)) {
       tokens.push(token);
       if (token.type === 'document') documents += 1;
@@ -72,8 +92,7 @@ function readTokens(text: string): TokensResult {
     }
     if (documents > 1) return refused(textProblem('SeveralDocuments', offset, 'a plan is one document'));
     if (errors > syntaxErrorsMax) break;
-    if (lexeme !== CST.BOM && lexeme !== CST.DOCUMENT && lexeme !== CST.SCALAR && lexeme !== CST.FLOW_END)
-      offset += lexeme.length;
+    offset += widthOf(lexeme);
   }
   for (const token of parser.end()) tokens.push(token);
   return { ok: true, tokens };

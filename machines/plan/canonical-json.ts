@@ -23,10 +23,12 @@ export function canonicalJson(value: unknown): string {
 }
 
 function canonicalArray(values: readonly unknown[]): string {
-  const parts: string[] = [];
+  let text = '[';
   // By index, so that a hole is seen as undefined and refused.
-  for (let index = 0; index < values.length; index += 1) parts.push(canonicalJson(values[index]));
-  return `[${parts.join(',')}]`;
+  for (let index = 0; index < values.length; index += 1) {
+    text += index === 0 ? canonicalJson(values[index]) : `,${canonicalJson(values[index])}`;
+  }
+  return `${text}]`;
 }
 
 function canonicalObject(value: object): string {
@@ -34,6 +36,15 @@ function canonicalObject(value: object): string {
   if (prototype !== Object.prototype && prototype !== null) {
     throw new TypeError('canonical JSON: only plain objects are JSON values');
   }
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([key, entry]) => `${canonicalJson(key)}:${canonicalJson(entry)}`).join(',')}}`;
+  const entries = Object.entries(value);
+  if (entries.length > 1) entries.sort(byKey);
+  let text = '{';
+  for (const [key, entry] of entries) {
+    text += `${text === '{' ? '' : ','}${canonicalJson(key)}:${canonicalJson(entry)}`;
+  }
+  return `${text}}`;
+}
+
+function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : 1;
 }

@@ -5,12 +5,14 @@ import { combinationCount, expandMatrix } from './matrix.ts';
 import type { Nearest } from './nearest.ts';
 import { nearestFinder } from './nearest.ts';
 import { namePattern } from './plan-fields.ts';
-import type { WrittenGate, WrittenHeader, WrittenJob, WrittenNeed } from './plan-file.ts';
-import { gateSchema, headerSchema, jobSchema, needsSchema } from './plan-file.ts';
+import type { WrittenGate, WrittenHeader, WrittenJob } from './plan-file.ts';
+import { gateSchema, headerSchema, jobSchema } from './plan-file.ts';
 import { planLimits } from './plan-limits.ts';
 import type { DocumentPath, PlanProblem, PlanWarning } from './problem.ts';
 import { problem } from './problem.ts';
 import { problemsOf } from './schema-problems.ts';
+import type { WrittenNeed } from './written-need.ts';
+import { needsSchema } from './written-need.ts';
 
 interface EntryPlace {
   readonly name: string;

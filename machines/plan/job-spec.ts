@@ -12,8 +12,9 @@ import type {
   RetryPolicy,
   StepSpec,
 } from './plan.ts';
-import type { WrittenHeader, WrittenJob, WrittenStep } from './plan-file.ts';
+import type { WrittenHeader, WrittenJob } from './plan-file.ts';
 import { planLimits } from './plan-limits.ts';
+import type { WrittenStep } from './written-step.ts';
 
 const defaultShell = ['sh', '-eu'] as const;
 const defaultGraceMs = 10_000;

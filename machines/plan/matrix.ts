@@ -1,8 +1,8 @@
 /** A matrix written once becomes ordinary jobs, one for each combination (000 §86). */
-import type { WrittenMatrix } from './plan-file.ts';
 import { planLimits } from './plan-limits.ts';
 import type { DocumentPath, PlanProblem, PlanWarning } from './problem.ts';
 import { problem, warning } from './problem.ts';
+import type { WrittenMatrix } from './written-matrix.ts';
 
 export type Combination = Readonly<Record<string, string>>;
 

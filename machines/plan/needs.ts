@@ -2,9 +2,9 @@
 import type { PlanDocument } from './document.ts';
 import type { NameTable, NodeRange } from './name-table.ts';
 import { didYouMean } from './nearest.ts';
-import type { WrittenCondition, WrittenNeed } from './plan-file.ts';
 import type { DocumentPath, PlanProblem } from './problem.ts';
 import { problem } from './problem.ts';
+import type { WrittenCondition, WrittenNeed } from './written-need.ts';
 
 export interface ResolvedNeed extends NodeRange {
   readonly condition: WrittenCondition;

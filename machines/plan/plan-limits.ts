@@ -20,7 +20,7 @@ export const planLimits = {
     'bytes',
     'A larger file is generated; express it as a matrix, or use the library.',
   ),
-  tokensMax: limit(1_500_000, 'tokens', 'Each costs far more than its bytes; a file of this many is generated.'),
+  tokensMax: limit(1_000_000, 'tokens', 'Each costs far more than its bytes; a file of this many is generated.'),
   nestingMax: limit(64, 'levels', 'The format itself needs fewer than ten; deeper input only aims at the parser.'),
   aliasesMax: limit(1000, 'aliases', 'Aliases share a handful of blocks between jobs; more is a decompression bomb.'),
   valuesMax: limit(2_000_000, 'values', 'What the aliases of a file may expand to, so that a small file stays small.'),

@@ -57,7 +57,7 @@ interface JobContext extends Pick<NodesContext, 'header' | 'digest'> {
   readonly inputsFrom: readonly NodeName[];
 }
 
-/** `specBytes` is the size of the largest spec among the children. */
+/** `specBytes` is the size of the largest spec among the children, or 0 where all are small. */
 function planJobs(
   entry: JobEntry,
   places: readonly NodePlace[],
@@ -80,7 +80,9 @@ function planJobs(
     const combination = entry.combinations[child] ?? null;
     const spec: JobSpec = { ...common, matrix: combination ?? {} };
     const json = canonicalJson(spec);
-    specBytes = Math.max(specBytes, encoder.encode(json).length);
+    // A UTF-16 unit takes at most three bytes, so most specs need not be encoded to be small enough.
+    if (json.length * 3 > planLimits.jobSpecBytesMax.value)
+      specBytes = Math.max(specBytes, encoder.encode(json).length);
     const cacheKey = cacheKeyOf(written, combination);
     return { kind: 'job', ...place, spec, specDigest: context.digest(json), ...policies, cacheKey };
   });
