@@ -3,9 +3,12 @@
  *
  *  H1 "dead" needs proof: another boot of the same machine, or, in the same pid namespace of the same boot, no such
  *     process, a zombie, or another one that was given the pid later. Everything else is "not known": leases expire.
+ *
+ * Reading is synchronous: the runtime asks in the middle of its recovery, and the answers are a few bytes of /proc.
  */
-import { execFile } from 'node:child_process';
-import { readFile, readlink } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
 export interface HostIdentity {
@@ -15,80 +18,77 @@ export interface HostIdentity {
   /** Processes are numbered anew in each namespace. */
   readonly namespace: string;
   readonly pid: number;
-  readonly started: string;
+  /** When the process started; null where the system does not tell. */
+  readonly started: string | null;
 }
 
-const separator = ' ';
+export type StartOfProcess = (pid: number) => string | null;
 
-export async function currentHost(): Promise<HostIdentity> {
-  const [machine, boot, namespace, started] = await Promise.all([
-    textOf('/etc/machine-id').then((id) => id ?? hostname()),
-    textOf('/proc/sys/kernel/random/boot_id').then((id) => id ?? bootOfDarwin()),
-    readlink('/proc/self/ns/pid').catch(() => 'none'),
-    startOf(process.pid),
-  ]);
-  return { machine, boot, namespace, pid: process.pid, started: started ?? 'unknown' };
+export function currentHost(): HostIdentity {
+  return {
+    machine: short(textOf('/etc/machine-id') ?? hostname()),
+    boot: short(textOf('/proc/sys/kernel/random/boot_id') ?? outputOf('sysctl', ['-n', 'kern.boottime']) ?? 'unknown'),
+    namespace: short(namespaceOf()),
+    pid: process.pid,
+    started: startOfProcess(process.pid),
+  };
 }
 
 export function formatHost({ machine, boot, namespace, pid, started }: HostIdentity): string {
-  return ['v1', machine, boot, namespace, pid, started]
-    .map((part) => encodeURIComponent(String(part)))
-    .join(separator);
+  return `v1 ${machine} ${boot} ${namespace} ${pid} ${started ?? '-'}`;
 }
 
 export function parseHost(text: string): HostIdentity | null {
-  const [version, machine, boot, namespace, pid, started] = text.split(separator).map(decoded);
-  if (version !== 'v1' || !machine || !boot || !namespace || !started || !/^[1-9]\d{0,9}$/.test(pid ?? '')) return null;
-  return { machine, boot, namespace, pid: Number(pid), started };
+  const parts = /^v1 ([0-9a-f]{16}) ([0-9a-f]{16}) ([0-9a-f]{16}) ([1-9]\d{0,9}) (\S{1,32})$/.exec(text);
+  if (parts === null) return null;
+  const [, machine = '', boot = '', namespace = '', pid, started = ''] = parts;
+  return { machine, boot, namespace, pid: Number(pid), started: started === '-' ? null : started };
 }
 
-/** True only where it is proven (H1). `startOf` tells when a process of this machine started, or null. */
-export async function isProvenDead(
-  text: string,
-  current: HostIdentity,
-  startOfProcess: (pid: number) => Promise<string | null> = startOf,
-): Promise<boolean> {
+/** True only where it is proven (H1). */
+export function isProvenDead(text: string, current: HostIdentity, startOf: StartOfProcess = startOfProcess): boolean {
   const host = parseHost(text);
-  if (host === null || host.machine !== current.machine) return false;
-  if (host.boot !== current.boot) return host.namespace === current.namespace;
-  if (host.namespace !== current.namespace || host.started === 'unknown') return false;
-  return (await startOfProcess(host.pid)) !== host.started;
+  if (host === null || host.machine !== current.machine || host.namespace !== current.namespace) return false;
+  if (host.boot !== current.boot) return true;
+  return host.started !== null && startOf(host.pid) !== host.started;
 }
 
 /** When a live process started; null when there is none. */
-async function startOf(pid: number): Promise<string | null> {
-  const stat = await textOf(`/proc/${pid}/stat`);
+function startOfProcess(pid: number): string | null {
+  const stat = textOf(`/proc/${pid}/stat`);
   if (stat !== null) {
     // The name stands in parentheses and may hold anything, parentheses included.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return fields[0] === 'Z' || fields[0] === 'X' ? null : (fields[19] ?? null);
   }
   if (process.platform === 'linux') return null;
-  return await outputOf('ps', ['-o', 'lstart=', '-p', String(pid)]);
+  const started = outputOf('ps', ['-o', 'lstart=', '-p', String(pid)]);
+  return started === null ? null : short(started);
 }
 
-async function bootOfDarwin(): Promise<string> {
-  return (await outputOf('sysctl', ['-n', 'kern.boottime'])) ?? 'unknown';
-}
-
-async function textOf(path: string): Promise<string | null> {
-  const text = await readFile(path, 'utf8').catch(() => null);
-  const trimmed = text?.trim() ?? '';
-  return trimmed === '' ? null : trimmed;
-}
-
-function outputOf(file: string, args: readonly string[]): Promise<string | null> {
-  return new Promise((done) => {
-    execFile(file, args, { timeout: 2_000 }, (error, stdout) => {
-      done(error !== null || stdout.trim() === '' ? null : stdout.trim());
-    });
-  });
-}
-
-function decoded(part: string): string {
+function namespaceOf(): string {
   try {
-    return decodeURIComponent(part);
+    return readlinkSync('/proc/self/ns/pid');
   } catch {
-    return '';
+    return 'none';
   }
 }
+
+function textOf(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8').trim() || null;
+  } catch {
+    return null;
+  }
+}
+
+function outputOf(file: string, args: readonly string[]): string | null {
+  try {
+    return execFileSync(file, args, { encoding: 'utf8', timeout: 2_000, stdio: ['ignore', 'pipe', 'ignore'] }).trim() || null;
+  } catch {
+    return null;
+  }
+}
+
+/** Identities of machines are nobody's business; equality is all that is needed. */
+const short = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);

@@ -1,5 +1,10 @@
 /** The composition root: the only place that names concrete stores, transports and agents. */
+export type { Host, HostOptions } from './host.ts';
 export { localActor } from './local-actor.ts';
 export { openStore } from './open-store.ts';
 export type { Places, PlacesOptions, PlacesResult, StorePlace } from './places.ts';
 export { placesOf } from './places.ts';
+
+/** Loaded when a command carries runs: the runtime, the agent and all they need. */
+export const loadHost = async (): Promise<typeof import('./host.ts')> => await import('./host.ts');
+export const loadOperator = async (): Promise<typeof import('./operator.ts')> => await import('./operator.ts');
