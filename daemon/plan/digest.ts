@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Digest } from '../../machines/model/ids.ts';
+import type { Digest } from '../../machines/index.ts';
 
 /** The digest by which plans, specs and outputs are known everywhere: sha256 of the UTF-8 bytes. */
 export function sha256Digest(text: string): Digest {

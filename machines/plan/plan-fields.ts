@@ -34,7 +34,7 @@ export function refuse(context: IssueSink, refusal: Refusal): void {
 }
 
 /** NUL would cut an argument short, half a surrogate pair has no bytes. */
-export function isCleanText(text: string): boolean {
+function isCleanText(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed();
 }
 
@@ -127,7 +127,7 @@ export function boundedMap<Key extends z.ZodString, Value extends z.ZodType>(key
 const secretReference = /^(?:env:[A-Za-z_][A-Za-z0-9_]*|file:.+|command:[A-Za-z0-9_][A-Za-z0-9_.-]*)$/s;
 
 /** The message never repeats the value: it may be the secret itself. */
-export const secretReferenceSchema = text(planLimits.textLengthMax.value, 'a reference to a secret').superRefine(
+const secretReferenceSchema = text(planLimits.textLengthMax.value, 'a reference to a secret').superRefine(
   (value, context) => {
     if (secretReference.test(value)) return;
     refuse(context, {
