@@ -181,10 +181,10 @@ export const cancelJob = (world: World, node: string): Command => ({
   job: idOf<JobId>(jobOf(world, node).id),
   message: null,
 });
-export const skipJob = (world: World, node: string): Command => ({
+export const skipJob = (world: World, node: string, message: string | null = null): Command => ({
   type: 'SkipJob',
   job: jobOf(world, node).id,
-  message: null,
+  message,
 });
 export const decideGate = (world: World, node: string, verdict: 'approve' | 'reject'): Command => ({
   type: 'DecideGate',

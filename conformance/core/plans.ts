@@ -13,7 +13,7 @@ export function fakeDigest(text: string): Digest {
 
 export type RunHeader = Omit<Partial<RunFile>, 'jobs' | 'gates'>;
 
-/** A plan of these nodes; the header is made up where it is not given. */
+/** A plan of these nodes; the header is made up where it is not given. Retries wait only where a plan says so. */
 export function planFor(nodes: readonly BuiltNode[], header: RunHeader = {}): ExecutablePlan {
-  return planOf({ project: 'suite', name: 'plan', ...header }, nodes, fakeDigest);
+  return planOf({ project: 'suite', name: 'plan', retry: { backoff: 'none' }, ...header }, nodes, fakeDigest);
 }

@@ -1,11 +1,17 @@
 /** What a decision may know besides the state of the run: everything is a parameter (000 §242, §243). */
-import { attemptChart, type AttemptInput } from '../charts/attempt.ts';
+import type { AttemptInput } from '../charts/attempt.ts';
+import { attemptChart } from '../charts/attempt.ts';
 import type { Chart } from '../charts/chart.ts';
-import { gateChart, type GateInput } from '../charts/gate.ts';
-import { jobChart, type JobInput } from '../charts/job.ts';
-import { leaseChart, type LeaseInput } from '../charts/lease.ts';
-import { runChart, type RunInput } from '../charts/run.ts';
-import { limits, type Limits } from '../limits.ts';
+import type { GateInput } from '../charts/gate.ts';
+import { gateChart } from '../charts/gate.ts';
+import type { JobInput } from '../charts/job.ts';
+import { jobChart } from '../charts/job.ts';
+import type { LeaseInput } from '../charts/lease.ts';
+import { leaseChart } from '../charts/lease.ts';
+import type { RunInput } from '../charts/run.ts';
+import { runChart } from '../charts/run.ts';
+import type { Limits } from '../limits.ts';
+import { limits } from '../limits.ts';
 import type { SessionId, Timestamp } from '../model/ids.ts';
 
 export interface DecideContext {

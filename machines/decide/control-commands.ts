@@ -2,10 +2,11 @@
 import type { ControlCommand, SchedulerCommand } from '../model/commands.ts';
 import type { Decision } from '../model/decision.ts';
 import type { AttemptRow, JobRow, LeaseRow } from '../model/rows.ts';
-import { isLeaseLive } from '../model/states.ts';
+import { isLeaseLive, isRunTerminal } from '../model/states.ts';
 import { leaseTtlMs } from '../policies/connectivity.ts';
 import { isQueuedBefore } from '../state/evolve.ts';
-import { isEnded, type Draft } from '../state/run-state.ts';
+import type { Draft } from '../state/run-state.ts';
+import { isEnded } from '../state/run-state.ts';
 import { answerOf, reject } from './answers.ts';
 import type { DecideContext } from './context.ts';
 import { finish } from './finish.ts';
@@ -138,22 +139,20 @@ export function decideControlCommand(draft: Draft, context: DecideContext, comma
 
 /** Judges nodes, cancels gates nobody needs, applies a standing intent that was missed, and settles. */
 function judgeNodes(draft: Draft, context: DecideContext, nodes: readonly number[]): Decision {
-  const known = nodes.filter((at) => at >= 0 && at < draft.index.plan.nodes.length);
+  if (isRunTerminal(draft.run.state)) return { outcome: 'no-op', code: 'NothingDue', reply: { kind: 'none' } };
+  const known = nodes.filter((at) => Number.isInteger(at) && at >= 0 && at < draft.index.plan.nodes.length);
   const ended: number[] = [];
   if (draft.run.intent !== null) applyRunIntent(draft, context, draft.run.intent.kind, known);
   else {
     for (const at of known) {
-      if (judge(draft, context, at)) ended.push(at);
-      else if (isUnneededGate(draft, at)) {
+      // Nobody is asked for a verdict that nothing waits for, so this comes before the gate may open.
+      if (isUnneededGate(draft, at)) {
         stepGate(draft, context, at, 'NotNeeded', { code: 'NotNeeded' });
         ended.push(at);
-      }
+      } else if (judge(draft, context, at)) ended.push(at);
     }
   }
-  const left =
-    draft.run.state === 'Queued' || draft.run.state === 'Running' || draft.run.state === 'Cancelling'
-      ? propagate(draft, context, ended)
-      : [];
+  const left = propagate(draft, context, ended);
   if (draft.facts.length === 0) return { outcome: 'no-op', code: 'NothingDue', reply: { kind: 'none' } };
   return { outcome: 'accepted', changes: finish(draft, [], left), reply: { kind: 'none' } };
 }
@@ -167,6 +166,8 @@ function creditOutage(
   context: DecideContext,
   command: ControlCommand & { type: 'CreditOutage' },
 ): Decision {
+  if (!(command.gapMs >= 0 && Number.isSafeInteger(command.gapMs) && Number.isSafeInteger(command.gapStart)))
+    return reject('InvalidCommand', 'an outage begins at a time and lasts whole milliseconds');
   if (command.credit <= draft.run.creditSequence)
     return { outcome: 'no-op', code: 'AlreadyDone', reply: { kind: 'none' } };
   const credited: LeaseRow[] = [];

@@ -4,7 +4,8 @@ import type { Digest, GateId, JobId, RunId } from '../model/ids.ts';
 import type { GateRow, JobRow, NodeRow, RunRow } from '../model/rows.ts';
 import type { ExecutablePlan, PlannedGate, PlannedJob } from '../plan/plan.ts';
 import { skipSatisfies } from '../policies/dependencies.ts';
-import { draftOver, isEnded, aggregateOf, type Draft, type RunAggregate } from '../state/run-state.ts';
+import type { Draft, RunAggregate } from '../state/run-state.ts';
+import { aggregateOf, draftOver, isEnded } from '../state/run-state.ts';
 import type { DecideContext } from './context.ts';
 import { finish } from './finish.ts';
 import { stepJob } from './job-step.ts';
@@ -23,7 +24,10 @@ export interface CreateRun {
 }
 
 /** The rows a run begins with, before its first fact: what folding its facts starts from. */
-export function genesis(create: CreateRun, context: Pick<DecideContext, 'now' | 'actor' | 'creditSequence'>): RunAggregate {
+export function genesis(
+  create: CreateRun,
+  context: Pick<DecideContext, 'now' | 'actor' | 'creditSequence'>,
+): RunAggregate {
   const { plan } = create;
   if (create.nodeIds.length !== plan.nodes.length)
     throw new Error(`a plan of ${plan.nodes.length} nodes needs as many ids`);

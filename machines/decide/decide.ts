@@ -9,7 +9,8 @@
 import type { Command } from '../model/commands.ts';
 import type { Changes, Decision } from '../model/decision.ts';
 import { isAttemptTerminal, isLeaseLive } from '../model/states.ts';
-import { draftOver, type RunAggregate, type RunView } from '../state/run-state.ts';
+import type { RunAggregate, RunView } from '../state/run-state.ts';
+import { draftOver } from '../state/run-state.ts';
 import type { DecideContext } from './context.ts';
 import { decideControlCommand, decideSchedulerCommand } from './control-commands.ts';
 import { decideOperatorCommand } from './operator-commands.ts';

@@ -1,11 +1,10 @@
 /** What the named effects of the charts do to a row: each gives the columns it changes. */
 import type { JobInput } from '../charts/job.ts';
-import type { SessionId, Timestamp } from '../model/ids.ts';
-import type { AttemptRow, GateRow, JobIntent, JobRow, LeaseRow } from '../model/rows.ts';
-import type { PlannedJob } from '../plan/plan.ts';
-import type { Evidence } from '../model/commands.ts';
-import type { FailureDetail } from '../model/rows.ts';
 import type { Limits } from '../limits.ts';
+import type { Evidence } from '../model/commands.ts';
+import type { SessionId, Timestamp } from '../model/ids.ts';
+import type { AttemptRow, FailureDetail, GateRow, JobIntent, JobRow, LeaseRow } from '../model/rows.ts';
+import type { PlannedJob } from '../plan/plan.ts';
 
 export interface JobEffectInput {
   readonly job: JobRow;

@@ -1,7 +1,8 @@
 /** Turns a draft into the changes of a commit: rows, facts, the difference in deadlines, checked invariants. */
+
+import { brokenInvariants } from '../invariants.ts';
 import type { Changes, CommitGuard, Deadline, TimerChanges } from '../model/decision.ts';
 import type { AttemptRow, GateRow, JobRow, LeaseRow, NodeRow } from '../model/rows.ts';
-import { brokenInvariants } from '../invariants.ts';
 import type { Draft, RunView } from '../state/run-state.ts';
 import { attemptDeadlines, gateDeadlines, jobDeadlines, leaseDeadlines, runDeadlines } from './deadlines.ts';
 

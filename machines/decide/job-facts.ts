@@ -1,21 +1,15 @@
 /** The facts of one job move: attempt and lease first, then the job that they explain. */
-import type { AttemptFactType, JobFactType, LeaseFactType } from '../model/facts.ts';
+
 import type { ReasonCode } from '../model/codes.ts';
-import {
-  attemptStates,
-  isAttemptTerminal,
-  jobStates,
-  leaseStates,
-  type AttemptState,
-  type JobState,
-  type LeaseState,
-} from '../model/states.ts';
-import type { JobRow, Reason } from '../model/rows.ts';
-import { applyEffects, attemptEffects, jobEffects, leaseEffects } from './effects.ts';
+import type { AttemptFactType, JobFactType, LeaseFactType } from '../model/facts.ts';
+import type { FailureDetail, JobRow, Reason } from '../model/rows.ts';
+import type { AttemptState, JobState, LeaseState } from '../model/states.ts';
+import { attemptStates, isAttemptTerminal, isJobEnded, jobStates, leaseStates } from '../model/states.ts';
 import type { Draft } from '../state/run-state.ts';
 import type { DecideContext } from './context.ts';
+import { applyEffects, attemptEffects, jobEffects, leaseEffects } from './effects.ts';
 import type { JobMove } from './job-move.ts';
-import { record } from './record.ts';
+import { boundedText, record } from './record.ts';
 
 export function recordMove(draft: Draft, context: DecideContext, move: JobMove): void {
   const to = memberOf(jobStates, move.job.target);
@@ -81,8 +75,15 @@ function attemptSet(draft: Draft, context: DecideContext, move: JobMove, effects
     now: context.now,
     evidence: move.data.evidence ?? null,
     failureClass: move.event === 'LeaseExpired' ? 'RunnerLost' : move.guard.failureClass,
-    detail: move.data.detail ?? null,
+    detail: boundedDetail(move.data.detail ?? null, context.limits.reasonMessageCharsMax),
   });
+}
+
+/** What a runner says about its failure goes into a fact, so it is as bounded as a reason (F4). */
+function boundedDetail(detail: FailureDetail | null, charsMax: number): FailureDetail | null {
+  if (detail === null) return null;
+  const message = detail.message === null ? null : boundedText(detail.message, charsMax);
+  return { ...detail, step: detail.step === null ? null : boundedText(detail.step, charsMax), message };
 }
 
 const leaseFacts: { readonly [K in LeaseState]: LeaseFactType } = {
@@ -125,7 +126,7 @@ function recordJob(draft: Draft, context: DecideContext, move: JobMove, to: JobS
     skipSatisfies: move.data.skip?.satisfies ?? null,
     source: move.data.source ?? 'Executed',
   });
-  const finalClass = to === 'TimedOut' || to === 'Failed' ? { failureClass: move.guard.failureClass } : {};
+  const finalClass = isJobEnded(to) ? { failureClass: isFailure(to) ? move.guard.failureClass : null } : {};
   record(draft, context, {
     entity: 'job',
     type: jobFactType(row.state, to),
@@ -139,6 +140,9 @@ function recordJob(draft: Draft, context: DecideContext, move: JobMove, to: JobS
     ...phaseMove(draft, context, move),
   });
 }
+
+/** Only these ends keep a class: a success after a retry is no failure of the first attempt's kind. */
+const isFailure = (to: JobState): boolean => to === 'Failed' || to === 'TimedOut';
 
 /** A phase of the attempt moves with the job's, in the job's fact. */
 function phaseMove(draft: Draft, context: DecideContext, move: JobMove) {

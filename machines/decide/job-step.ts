@@ -2,8 +2,10 @@
  * One event on a job and, where it concerns them, its attempt and lease: three tables, one commit
  * (state-machines: What one commit does to the three rows).
  */
-import { step, type Step } from '../charts/chart.ts';
+
 import type { AttemptEvent, AttemptInput } from '../charts/attempt.ts';
+import type { Step } from '../charts/chart.ts';
+import { step } from '../charts/chart.ts';
 import type { JobEvent, JobInput } from '../charts/job.ts';
 import type { LeaseEvent, LeaseInput } from '../charts/lease.ts';
 import type { FailureClass } from '../model/failure-class.ts';

@@ -1,19 +1,21 @@
 /** Decisions on what people ask for: cancel, supersede, skip, priority, gates (000 §66-73, §129-134, §281). */
+
+import type { JobEvent } from '../charts/job.ts';
 import type { RunEvent } from '../charts/run.ts';
 import type { OperatorCommand } from '../model/commands.ts';
 import type { Decision, Reply } from '../model/decision.ts';
 import type { RunIntent } from '../model/rows.ts';
-import { isEnded, type Draft } from '../state/run-state.ts';
+import type { Draft } from '../state/run-state.ts';
+import { isEnded } from '../state/run-state.ts';
 import { answerOf, reject } from './answers.ts';
 import type { DecideContext } from './context.ts';
 import { finish } from './finish.ts';
 import { stepGate } from './gate-step.ts';
 import type { JobEventData } from './job-move.ts';
 import { stepJob } from './job-step.ts';
-import type { JobEvent } from '../charts/job.ts';
 import { applyRunIntent, intentReason, propagate, settle } from './propagate.ts';
-import { noteFirstWork } from './runner-commands.ts';
 import { peekRun, stepRun } from './run-step.ts';
+import { noteFirstWork } from './runner-commands.ts';
 
 export function decideOperatorCommand(draft: Draft, context: DecideContext, command: OperatorCommand): Decision {
   switch (command.type) {

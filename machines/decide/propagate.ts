@@ -3,11 +3,14 @@
  * Order: the ends, their dependents in plan order, fail-fast, the dependents of what it ended, gates that nobody
  * needs any more, then the run. What goes further is left to follow-up commands (`judge`).
  */
-import type { PlannedEdge } from '../plan/plan.ts';
-import { isWaitingForVerdict, judgeAfterEnds, judgeNode, type NodeVerdict } from '../policies/dependencies.ts';
-import type { JobIntent, NodeRow, RunIntentKind } from '../model/rows.ts';
+
 import type { ReasonCode } from '../model/codes.ts';
-import { isEnded, type Draft } from '../state/run-state.ts';
+import type { JobIntent, NodeRow, RunIntentKind } from '../model/rows.ts';
+import type { PlannedEdge } from '../plan/plan.ts';
+import type { NodeVerdict } from '../policies/dependencies.ts';
+import { isWaitingForVerdict, judgeAfterEnds, judgeNode } from '../policies/dependencies.ts';
+import type { Draft } from '../state/run-state.ts';
+import { isEnded } from '../state/run-state.ts';
 import type { DecideContext } from './context.ts';
 import { stepGate } from './gate-step.ts';
 import { stepJob } from './job-step.ts';
@@ -47,7 +50,8 @@ function judgeDependents(
   const alsoEnded: number[] = [];
   for (const [place, at] of inPlanOrder.entries()) {
     if (place >= context.limits.inlineDependentsMax) {
-      judge.push(...inPlanOrder.slice(place));
+      // Not by spreading: a fan-out of 100,000 would overflow the argument list.
+      for (const left of inPlanOrder.slice(place)) judge.push(left);
       break;
     }
     const edges = (affected.get(at) ?? []).toSorted((a, b) => a.upstream - b.upstream);
@@ -88,7 +92,7 @@ function leaveDependents(draft: Draft, ended: readonly number[], judge: number[]
   for (const from of ended) {
     for (const { to } of draft.index.downstream[from] ?? []) if (isWaitingForVerdict(draft.node(to))) left.add(to);
   }
-  judge.push(...[...left].sort((a, b) => a - b));
+  for (const at of [...left].sort((a, b) => a - b)) judge.push(at);
 }
 
 /** Ends the scopes of final blocking failures (state-machines: Fail-fast); gives what it ended. */

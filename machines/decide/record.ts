@@ -25,7 +25,12 @@ export function record(draft: Draft, context: DecideContext, fact: NewFact): voi
 }
 
 function bounded(reason: Reason, context: DecideContext): Reason {
-  const max = context.limits.reasonMessageCharsMax;
-  if (reason.message === undefined || reason.message.length <= max) return reason;
-  return { ...reason, message: `${reason.message.slice(0, max - 1)}…` };
+  if (reason.message === undefined) return reason;
+  const message = boundedText(reason.message, context.limits.reasonMessageCharsMax);
+  return message === reason.message ? reason : { ...reason, message };
+}
+
+/** At most `charsMax` characters; what was cut off shows. */
+export function boundedText(text: string, charsMax: number): string {
+  return text.length <= charsMax ? text : `${text.slice(0, charsMax - 1)}…`;
 }

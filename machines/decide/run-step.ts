@@ -1,10 +1,11 @@
 /** One event on the run itself. */
 import { step } from '../charts/chart.ts';
 import type { RunEvent, RunInput } from '../charts/run.ts';
-import type { RunFact, RunFactType } from '../model/facts.ts';
 import type { ReasonCode } from '../model/codes.ts';
+import type { RunFact, RunFactType } from '../model/facts.ts';
 import type { Reason, RunIntent, RunRow } from '../model/rows.ts';
-import { runStates, type RunState } from '../model/states.ts';
+import type { RunState } from '../model/states.ts';
+import { runStates } from '../model/states.ts';
 import { runVerdict } from '../policies/verdict.ts';
 import type { Draft } from '../state/run-state.ts';
 import type { DecideContext } from './context.ts';

@@ -1,19 +1,20 @@
 /** Decisions on runner messages: authority first, then the tables (000 §113-114, §290). */
 import { authorityOf } from '../authority.ts';
+import { step } from '../charts/chart.ts';
 import type { JobEvent } from '../charts/job.ts';
+import type { ReasonCode } from '../model/codes.ts';
 import type { RunnerCommand } from '../model/commands.ts';
 import type { CommitGuard, Decision, DirectiveValue, Reply } from '../model/decision.ts';
-import { step } from '../charts/chart.ts';
 import type { Draft } from '../state/run-state.ts';
+import { isEnded } from '../state/run-state.ts';
+import { answerOf, reject } from './answers.ts';
 import type { DecideContext } from './context.ts';
 import { finish } from './finish.ts';
 import type { JobEventData } from './job-move.ts';
 import { stepJob } from './job-step.ts';
-import { answerOf, reject } from './answers.ts';
+import { propagate } from './propagate.ts';
 import { record } from './record.ts';
 import { stepRun } from './run-step.ts';
-import { propagate } from './propagate.ts';
-import { isEnded } from '../state/run-state.ts';
 
 const eventOf: { readonly [K in RunnerCommand['type']]: JobEvent } = {
   AcceptLease: 'PreparationStarted',
@@ -119,12 +120,24 @@ export function directiveFor(
       ? { kind: 'continue', expiresAt: lease.expiresAt }
       : { kind: 'cancel', intent: job.intent, expiresAt: lease.expiresAt };
   }
-  if (lease.state === 'Released' && lease.reason !== null) {
+  if (lease.state === 'Released' && lease.reason !== null && intentReasons.has(lease.reason.code)) {
     const kind = job.intent?.kind ?? 'TimedOut';
     return { kind: 'cancel', intent: { kind, reason: lease.reason.code }, expiresAt: lease.expiresAt };
   }
   return { kind: 'stale' };
 }
+
+/** Why a lease is released when an intent ended its attempt; after a success or failure there is nothing to cancel. */
+const intentReasons: ReadonlySet<ReasonCode> = new Set([
+  'PreparationTimeout',
+  'ExecutionTimeout',
+  'UploadTimeout',
+  'RunDeadline',
+  'OperatorCancelled',
+  'RunCancelled',
+  'Superseded',
+  'FailFast',
+]);
 
 /** A result without authority changes nothing; the first one per attempt is put on record (000 §45). */
 function rejectLate(

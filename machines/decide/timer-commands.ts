@@ -1,12 +1,13 @@
 /** Decisions on deadlines that came due. Every one re-checks against the rows: firing twice is harmless (003 §81). */
 import { leaseEndsAt } from '../authority.ts';
+import type { ReasonCode } from '../model/codes.ts';
 import type { TimeoutPhase, TimerCommand } from '../model/commands.ts';
 import type { CommitGuard, Decision } from '../model/decision.ts';
-import type { ReasonCode } from '../model/codes.ts';
-import type { AttemptRow, JobRow } from '../model/rows.ts';
 import type { Timestamp } from '../model/ids.ts';
+import type { AttemptRow, JobRow } from '../model/rows.ts';
 import { isLeaseLive } from '../model/states.ts';
-import { isEnded, type Draft } from '../state/run-state.ts';
+import type { Draft } from '../state/run-state.ts';
+import { isEnded } from '../state/run-state.ts';
 import { answerOf, reject } from './answers.ts';
 import type { DecideContext } from './context.ts';
 import { finish } from './finish.ts';

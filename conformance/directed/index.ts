@@ -1,0 +1,9 @@
+/** What the core must do, told by driving it: run on the real charts by tests, on wrong ones by `npm run mutants`. */
+
+import { authority } from './authority.ts';
+import type { Behaviour } from './behaviour.ts';
+import { phases } from './phases.ts';
+import { retries } from './retries.ts';
+
+export type { Behaviour } from './behaviour.ts';
+export const behaviours: readonly Behaviour[] = [...phases, ...authority, ...retries];
