@@ -69,8 +69,8 @@ function runProblems(connection: Connection, id: RunId): readonly StoreProblem[]
   return checkRun({
     run: runFrom(run),
     nodes: nodesOf(connection, id),
-    attempts: connection.all('SELECT * FROM attempts WHERE run_id = ?', id).map(attemptFrom),
-    leases: connection.all('SELECT * FROM leases WHERE run_id = ?', id).map(leaseFrom),
+    attempts: connection.map(attemptFrom, 'SELECT * FROM attempts WHERE run_id = ?', id),
+    leases: connection.map(leaseFrom, 'SELECT * FROM leases WHERE run_id = ?', id),
     facts: {
       count: integer(facts, 'facts'),
       first: integerOrNull(facts, 'first') ?? 0,

@@ -12,7 +12,8 @@ export interface Connection {
   run(sql: string, ...values: readonly SqlValue[]): number;
   get(sql: string, ...values: readonly SqlValue[]): SqlRow | undefined;
   all(sql: string, ...values: readonly SqlValue[]): readonly SqlRow[];
-  iterate(sql: string, ...values: readonly SqlValue[]): IterableIterator<SqlRow>;
+  /** Rows as they come, each mapped at once: of 100,000 rows only the results are ever held. */
+  map<T>(from: (row: SqlRow) => T, sql: string, ...values: readonly SqlValue[]): T[];
   /** A transaction that holds the write lock from its start: what it reads stays true until it commits. */
   write<T>(body: () => T): T;
   /** One snapshot over several reads. */
@@ -45,7 +46,7 @@ export function createConnection(database: DatabaseSync): Connection {
     run: (sql, ...values) => Number(prepared(sql).run(...values).changes),
     get: (sql, ...values) => prepared(sql).get(...values),
     all: (sql, ...values) => prepared(sql).all(...values),
-    iterate: (sql, ...values) => prepared(sql).iterate(...values),
+    map: (from, sql, ...values) => Array.from(prepared(sql).iterate(...values), (row) => from(row)),
     write: (body) => transaction('BEGIN IMMEDIATE', body),
     read: (body) => transaction('BEGIN', body),
     database,

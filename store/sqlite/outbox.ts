@@ -37,7 +37,7 @@ export function outboxMethods({ connection, clock }: SqliteContext): Pick<Store,
           const first = integer(row, 'first');
           const last = integer(row, 'last');
           connection.run(claim, now + claimMs, token, runId, first);
-          const facts = connection.all(factsBetween, runId, first, last).map(factFrom);
+          const facts = connection.map(factFrom, factsBetween, runId, first, last);
           return { runId, first, last, token, attempts: integer(row, 'attempts') + 1, facts };
         });
       });

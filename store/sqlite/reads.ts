@@ -38,8 +38,8 @@ export function readMethods({ connection, plans }: SqliteContext): ReadMethods {
           run,
           plan: plans.load(run.planDigest),
           nodes: nodesOf(connection, runId),
-          attempts: connection.all(currentAttempts, runId).map(attemptFrom),
-          leases: connection.all(leasesWhere('live'), runId).map(leaseFrom),
+          attempts: connection.map(attemptFrom, currentAttempts, runId),
+          leases: connection.map(leaseFrom, leasesWhere('live'), runId),
         };
       });
     },
@@ -49,7 +49,7 @@ export function readMethods({ connection, plans }: SqliteContext): ReadMethods {
     async receipts(runId, messages) {
       return connection.read(() =>
         messages.flatMap((id) =>
-          connection.all('SELECT * FROM receipts WHERE run_id = ? AND message_id = ?', runId, id).map(receiptFrom),
+          connection.map(receiptFrom, 'SELECT * FROM receipts WHERE run_id = ? AND message_id = ?', runId, id),
         ),
       );
     },
@@ -72,9 +72,13 @@ export function readMethods({ connection, plans }: SqliteContext): ReadMethods {
       return rows.map(leaseFrom);
     },
     async facts(runId, { after, limit }) {
-      return connection
-        .all('SELECT * FROM events WHERE run_id = ? AND sequence > ? ORDER BY sequence LIMIT ?', runId, after, limit)
-        .map(factFrom);
+      return connection.map(
+        factFrom,
+        'SELECT * FROM events WHERE run_id = ? AND sequence > ? ORDER BY sequence LIMIT ?',
+        runId,
+        after,
+        limit,
+      );
     },
     async feed({ after, limit }) {
       const rows = connection.all('SELECT * FROM events WHERE position > ? ORDER BY position LIMIT ?', after, limit);
@@ -85,7 +89,7 @@ export function readMethods({ connection, plans }: SqliteContext): ReadMethods {
       const { where, values } = runsWhere(filter, cursor);
       const sql = `SELECT * FROM runs ${where} ORDER BY created_at DESC, id DESC LIMIT ?`;
       // One more than asked for tells whether there is a next page.
-      const rows = connection.all(sql, ...values, limit + 1).map(runFrom);
+      const rows = connection.map(runFrom, sql, ...values, limit + 1);
       const items = rows.slice(0, limit);
       const last = items.at(-1);
       return { items, next: last === undefined || rows.length <= limit ? null : cursorOf(last) };
@@ -94,10 +98,10 @@ export function readMethods({ connection, plans }: SqliteContext): ReadMethods {
       return connection.read(() => new Map(runIds.flatMap((id) => countsOf(connection, id))));
     },
     async findJobs({ idPrefix, limit }) {
-      return connection.all(withPrefix('jobs'), idPrefix, idPrefix + afterEveryId, limit).map(jobFrom);
+      return connection.map(jobFrom, withPrefix('jobs'), idPrefix, idPrefix + afterEveryId, limit);
     },
     async findGates({ idPrefix, limit }) {
-      return connection.all(withPrefix('gates'), idPrefix, idPrefix + afterEveryId, limit).map(gateFrom);
+      return connection.map(gateFrom, withPrefix('gates'), idPrefix, idPrefix + afterEveryId, limit);
     },
   };
 }
@@ -126,8 +130,8 @@ export function sequenceOf(connection: Connection, runId: RunId): number | null 
 
 /** All nodes in plan order; jobs and gates lie in two tables, each in that order. */
 export function nodesOf(connection: Connection, runId: RunId): readonly NodeRow[] {
-  const jobs: NodeRow[] = connection.all('SELECT * FROM jobs WHERE run_id = ? ORDER BY idx', runId).map(jobFrom);
-  const gates: NodeRow[] = connection.all('SELECT * FROM gates WHERE run_id = ? ORDER BY idx', runId).map(gateFrom);
+  const jobs: NodeRow[] = connection.map(jobFrom, 'SELECT * FROM jobs WHERE run_id = ? ORDER BY idx', runId);
+  const gates: NodeRow[] = connection.map(gateFrom, 'SELECT * FROM gates WHERE run_id = ? ORDER BY idx', runId);
   return gates.length === 0 ? jobs : [...jobs, ...gates].sort((a, b) => a.index - b.index);
 }
 

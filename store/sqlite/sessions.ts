@@ -59,15 +59,14 @@ export function sessionMethods({ connection, clock }: SqliteContext): SessionMet
     },
     async sessions(filter) {
       const where = filter.live ? `WHERE ${live}` : '';
-      return connection.all(`SELECT * FROM runner_sessions ${where} ORDER BY opened_at, id`).map(sessionFrom);
+      return connection.map(sessionFrom, `SELECT * FROM runner_sessions ${where} ORDER BY opened_at, id`);
     },
     async sessionLeases(session) {
-      return connection
-        .all(
-          `SELECT * FROM leases WHERE session = ? AND state IN ('Offered','Held') ORDER BY run_id, job_index`,
-          session,
-        )
-        .map(leaseFrom);
+      return connection.map(
+        leaseFrom,
+        `SELECT * FROM leases WHERE session = ? AND state IN ('Offered','Held') ORDER BY run_id, job_index`,
+        session,
+      );
     },
   };
 }

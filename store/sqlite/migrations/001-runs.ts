@@ -60,8 +60,7 @@ CREATE TABLE jobs (
   capability_key TEXT NOT NULL,
   cache_key TEXT,
   priority INTEGER NOT NULL,
-  state TEXT NOT NULL CHECK (state IN ('Pending','RetryWaiting','Eligible','Leased','Preparing','Running','UploadingOutputs','Lost',
-    'Succeeded','Failed','Cancelled','TimedOut','Skipped')),
+  state TEXT NOT NULL,
   intent_kind TEXT CHECK (intent_kind IN ('TimedOut','Cancelled','Superseded','FailFast')),
   intent_reason TEXT,
   terminate_by INTEGER,
@@ -88,11 +87,14 @@ CREATE TABLE jobs (
   finished_at INTEGER,
   version INTEGER NOT NULL CHECK (version >= 0),
   PRIMARY KEY (run_id, idx),
-  CHECK ((finished_at IS NOT NULL) = (state IN ('Succeeded','Failed','Cancelled','TimedOut','Skipped'))),
-  CHECK ((current_attempt IS NOT NULL) = (state IN ('Leased','Preparing','Running','UploadingOutputs'))),
-  CHECK ((current_lease IS NOT NULL) = (state IN ('Leased','Preparing','Running','UploadingOutputs'))),
+  -- Which states there are, and what each needs: one look per row, since every write of a job pays for it.
+  CHECK (CASE
+    WHEN finished_at IS NOT NULL THEN current_attempt IS NULL AND current_lease IS NULL AND
+      state IN ('Succeeded','Skipped','Failed','Cancelled','TimedOut')
+    WHEN current_attempt IS NOT NULL THEN current_lease IS NOT NULL AND
+      (state IN ('Preparing','Running','UploadingOutputs') OR (state = 'Leased' AND intent_kind IS NULL))
+    ELSE current_lease IS NULL AND intent_kind IS NULL AND state IN ('Pending','Eligible','RetryWaiting','Lost') END),
   CHECK ((intent_kind IS NULL) = (intent_reason IS NULL)),
-  CHECK (state NOT IN ('Pending','RetryWaiting','Eligible','Leased','Lost') OR intent_kind IS NULL),
   CHECK (state <> 'Eligible' OR eligible_at IS NOT NULL),
   CHECK (state <> 'RetryWaiting' OR retry_not_before IS NOT NULL),
   CHECK ((execution_source IS NOT NULL) = (state = 'Succeeded')),
