@@ -26,7 +26,10 @@ const value: fc.Arbitrary<TlaValue> = fc.letrec<{ value: TlaValue }>((tie) => ({
 describe('itf', () => {
   it('values: what is written is read back, whatever their depth', () => {
     fc.assert(
-      fc.property(value, (one) => expect(decodeItfValue(JSON.parse(JSON.stringify(encodeItfValue(one))))).toEqual(one)),
+      fc.property(value, (one) => {
+        expect(decodeItfValue(JSON.parse(JSON.stringify(encodeItfValue(one))))).toEqual(one);
+      }),
+    ,
     );
   });
 

@@ -115,12 +115,12 @@ const traceSchema = z.looseObject({ vars: z.array(z.string()), states: z.array(z
 export function writeItf(trace: ItfTrace, description: string): string {
   const states = trace.states.map((state, index) => ({
     '#meta': { index },
-    ...Object.fromEntries(trace.variables.map((name) => [name, encodeItfValue(valueOf(state, name, index))])),
+    ...Object.fromEntries(trace.variables.map((name) => [name, encodeItfValue(variableOf(state, name, index))])),
   }));
   return `${JSON.stringify({ '#meta': { format: 'ITF', description }, vars: trace.variables, states }, null, 1)}\n`;
 }
 
-function valueOf(state: ItfTrace['states'][number], name: string, index: number): TlaValue {
+function variableOf(state: ItfTrace['states'][number], name: string, index: number): TlaValue {
   const value = state[name];
   if (value === undefined) throw new Error(`state ${index} has no ${name}`);
   return value;
