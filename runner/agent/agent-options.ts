@@ -53,6 +53,8 @@ export interface AgentTuning {
   /** Tries of an upload while the lease is held. */
   readonly uploadTriesMax: number;
   readonly uploadRetryMs: number;
+  /** How long reports may hold up the message of a failure. */
+  readonly reportUploadMs: number;
   /** Less free space than this refuses offers (DiskPressure). */
   readonly freeBytesMin: number;
   /** Keeps the workspaces of attempts that did not succeed. */
@@ -71,6 +73,7 @@ export const defaultTuning: AgentTuning = {
   outputBytesMax: 2 * 1024 * 1024 * 1024,
   uploadTriesMax: 5,
   uploadRetryMs: 200,
+  reportUploadMs: 30_000,
   freeBytesMin: 64 * 1024 * 1024,
   keepFailed: false,
   progressEveryMs: 1_000,

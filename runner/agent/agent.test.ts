@@ -166,3 +166,35 @@ describe('agent: offers', () => {
     expect(phases(made)).toEqual(['hello', 'accept']);
   });
 });
+
+describe('agent: failpoints', () => {
+  test('each is passed once, in the order of the attempt, before the agent goes on', async () => {
+    const passed: string[] = [];
+    const made = await stage({
+      failpoint: async (point) => {
+        await Promise.resolve();
+        const sent = made.control.received.map((request) => request.type).filter((type) => type !== 'poll');
+        passed.push(`${point} after ${sent.filter((type) => type !== 'progress').at(-1)}`);
+      },
+    });
+    made.control.offer(jobSpec(['true', 'true']));
+    await made.expectEvent('attemptEnded');
+    expect(passed).toEqual([
+      'offerReceived after hello',
+      'accepted after accept',
+      'midWorkload after start',
+      'outputsUploaded after finish',
+      'completionSent after complete',
+    ]);
+  });
+
+  test('a failpoint that throws is a failure of the runner, not of the job', async () => {
+    const made = await stage({
+      failpoint: (point) => {
+        if (point === 'midWorkload') throw new Error('injected');
+      },
+    });
+    made.control.offer(jobSpec(['sleep 1000']));
+    expect(await made.control.expectMessage('fail')).toMatchObject({ failureClass: 'Infrastructure', transient: true });
+  });
+});

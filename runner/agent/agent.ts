@@ -160,7 +160,7 @@ export function createAgent(options: AgentOptions): Agent {
       await active.idle();
       if (sayGoodbye) await within(goodbyeMs, (signal) => connection.ask({ type: 'bye', ...own() }, signal));
       stopped.abort();
-      keeper.close();
+      await keeper.close();
       exitGuard.close();
       closed.resolve();
     })();

@@ -11,7 +11,7 @@ import type { Finished } from './conclude.ts';
 import { conclude } from './conclude.ts';
 import type { AttemptEnd } from './events.ts';
 import type { Outcome } from './outcome.ts';
-import { done, failed, halted, messageOf } from './outcome.ts';
+import { done, failed, halted, messageOf, unlessHalted } from './outcome.ts';
 import { sendPhase } from './phase-messages.ts';
 import { prepare } from './prepare.ts';
 import { runSteps } from './run-steps.ts';
@@ -66,7 +66,7 @@ async function upload(context: AttemptContext, scene: Scene, exit: ProcessExitRe
   const cancelTimeout = startTimeout(context, 'upload', spec.timeouts.uploadMs);
   const stop = stopOfUpload(context);
   try {
-    const uploaded = await uploadResults(context, scene, stop.signal);
+    const uploaded = await unlessHalted(uploadResults(context, scene, stop.signal), stop.signal);
     if (uploaded.kind !== 'done') return uploaded;
     await failpoint(context, 'outputsUploaded');
     if (control.reason()?.kind === 'timeout') return halted;

@@ -6,6 +6,7 @@ import { authorised, failpoint } from './attempt-context.ts';
 import type { HaltReason } from './attempt-control.ts';
 import type { AttemptEnd } from './events.ts';
 import type { AttemptFailure, Outcome } from './outcome.ts';
+import { done, unlessHalted } from './outcome.ts';
 import { askInOrder } from './phase-messages.ts';
 import type { Scene } from './scene.ts';
 import type { Uploaded } from './upload.ts';
@@ -59,7 +60,8 @@ async function complete(context: AttemptContext, scene: Scene, finished: Finishe
         plainFailure('OutputUpload', `outputs stay unverified: ${reply.message}`, true),
       );
     }
-    const again = await uploadResults(context, scene, context.control.lost);
+    const { lost } = context.control;
+    const again = await unlessHalted(uploadResults(context, scene, lost), lost);
     if (again.kind === 'failed') return await fail(context, scene, again.failure);
     if (again.kind === 'halted') return await conclude(context, scene, again);
     uploaded = again.value;
@@ -125,7 +127,15 @@ function endOf(context: AttemptContext, reply: Reply, end: AttemptEnd): AttemptE
 }
 
 async function reportsOf(context: AttemptContext, scene: Scene | null) {
-  return scene === null ? [] : await uploadReports(context, scene, context.control.lost);
+  if (scene === null) return [];
+  // The end must be said in any case: reports get a bounded time.
+  const late = new AbortController();
+  const { clock } = context.options;
+  const cancelTimer = clock.setTimer(() => late.abort(), context.tuning.reportUploadMs);
+  const signal = AbortSignal.any([context.control.lost, late.signal]);
+  const uploaded = await unlessHalted(uploadReports(context, scene, signal).then(done), signal);
+  cancelTimer();
+  return uploaded.kind === 'done' ? uploaded.value : [];
 }
 
 /** The end itself must get through; a list of reports that is too long for a message is left out. */

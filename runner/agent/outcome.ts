@@ -1,5 +1,6 @@
 /** How a phase of an attempt ended. Expected ends are values; only broken invariants throw. */
 import type { ProcessExitReport } from '../protocol/index.ts';
+import { untilAborted } from '../until-aborted.ts';
 
 export interface AttemptFailure {
   readonly failureClass: string;
@@ -26,6 +27,16 @@ export function done<T>(value: T): Outcome<T> {
 export function failed(failureClass: string, message: string, more: Partial<AttemptFailure> = {}): Outcome<never> {
   const base = { failureClass, transient: false, exit: null, step: null, stepIndex: null, message };
   return { kind: 'failed', failure: { ...base, ...more } };
+}
+
+/** Stops waiting when the signal is aborted, also for work that does not listen to it (a hung mount, a pipe). */
+export async function unlessHalted<T>(work: Promise<Outcome<T>>, signal: AbortSignal): Promise<Outcome<T>> {
+  try {
+    return await untilAborted(work, signal);
+  } catch (cause) {
+    if (signal.aborted) return halted;
+    throw cause;
+  }
 }
 
 export function messageOf(cause: unknown): string {

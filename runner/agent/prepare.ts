@@ -5,7 +5,7 @@ import { placeInputs } from '../workspace/place-inputs.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import { startTimeout } from './attempt-context.ts';
 import type { Outcome } from './outcome.ts';
-import { done, failed, halted, messageOf } from './outcome.ts';
+import { done, failed, halted, messageOf, unlessHalted } from './outcome.ts';
 import { sendPhase, startMessage } from './phase-messages.ts';
 import type { Scene } from './scene.ts';
 
@@ -14,9 +14,10 @@ export type Secrets = ReadonlyMap<string, string>;
 export async function prepare(context: AttemptContext, scene: Scene): Promise<Outcome<Secrets>> {
   const cancelTimeout = startTimeout(context, 'preparation', context.spec.timeouts.preparationMs);
   try {
-    const placed = await fillWorkspace(context, scene);
+    const { halted: signal } = context.control;
+    const placed = await unlessHalted(fillWorkspace(context, scene), signal);
     if (placed.kind !== 'done') return placed;
-    const secrets = await secretsOf(context);
+    const secrets = await unlessHalted(secretsOf(context), signal);
     if (secrets.kind !== 'done') return secrets;
     const answer = await sendPhase(context, startMessage(context), context.control.halted);
     return answer === 'continue' ? secrets : halted;

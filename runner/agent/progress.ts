@@ -12,6 +12,7 @@ export function createProgress(context: AttemptContext): Progress {
   let newest: { readonly step: string; readonly fraction: number } | null = null;
   let waiting = false;
   let closed = false;
+  let cancelTimer: () => void = () => undefined;
 
   async function send(): Promise<void> {
     if (newest === null || closed) {
@@ -24,7 +25,7 @@ export function createProgress(context: AttemptContext): Progress {
       { type: 'progress', ...authorised(context), step, fraction },
       context.control.halted,
     );
-    clock.setTimer(() => void send(), context.tuning.progressEveryMs);
+    if (!closed) cancelTimer = clock.setTimer(() => void send(), context.tuning.progressEveryMs);
   }
   return {
     report(step, fraction) {
@@ -35,6 +36,7 @@ export function createProgress(context: AttemptContext): Progress {
     },
     close() {
       closed = true;
+      cancelTimer();
     },
   };
 }

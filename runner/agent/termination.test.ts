@@ -90,6 +90,22 @@ describe('agent: cancel', () => {
     expect((await made.control.expectMessage('complete')).outputs).toHaveLength(1);
   });
 
+  test('a preparation that does not listen does not hold up a cancel', async () => {
+    const { made } = await stage({ populateWorkspace: () => new Promise(() => undefined) });
+    const { attempt } = made.control.offer(jobSpec(['true']));
+    await made.expectEvent('attemptAccepted');
+    made.control.direct(attempt, { kind: 'cancel', intent: 'Cancelled', leaseMs: 10_000 });
+    await made.control.expectMessage('terminated');
+    await made.expectEvent('attemptEnded');
+  });
+
+  test('a store that hangs does not hold up the message of a failure', async () => {
+    const { made } = await stage({ tuning: { reportUploadMs: 20 } });
+    made.outputs.put = () => new Promise(() => undefined);
+    made.control.offer(jobSpec(['echo x > report; exit 3'], { reports: ['report'] }));
+    expect(await made.control.expectMessage('fail')).toMatchObject({ exit: { code: 3 }, reports: [] });
+  });
+
   test('background processes of a step end with the attempt and do not keep it open', async () => {
     const { made, witness } = await stage();
     const background = `"${process.execPath}" -e '${stubborn(witness)}' &`;

@@ -74,7 +74,7 @@ function run(port: MessagePort, { endpoint }: KeeperThreadData): void {
       case 'relayed':
         return sender.answered(message);
       case 'close':
-        keeper.close();
+        void keeper.close();
         sender.close();
         return port.close();
       default:

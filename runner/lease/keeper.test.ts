@@ -168,7 +168,7 @@ describe('lease keeper', () => {
     await clock.advance(100);
     expect(clock.pending()).toBe(0);
     watch('b');
-    keeper.close();
+    void keeper.close();
     expect(clock.pending()).toBe(0);
   });
 });

@@ -33,7 +33,8 @@ export interface LeaseKeeper {
   addGroup(attempt: string, group: number): void;
   removeGroup(attempt: string, group: number): void;
   unwatch(attempt: string): void;
-  close(): void;
+  /** Resolves when no timer, request or thread is left. */
+  close(): Promise<void>;
 }
 
 export interface KeeperOptions {
@@ -178,6 +179,7 @@ export function createLeaseKeeper(options: KeeperOptions): LeaseKeeper {
       closing.abort();
       cancelBeat?.();
       for (const [attempt, entry] of [...kept]) forget(attempt, entry);
+      return Promise.resolve();
     },
   };
 }

@@ -53,6 +53,7 @@ function startThread({ transport, emit }: StartKeeperOptions): LeaseKeeper {
     execArgv: [],
     name: 'forgeyard-lease-keeper',
   });
+  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
   const post = (message: ToKeeper) => worker.postMessage(message);
   const relay = async (call: number, request: RunnerRequest) => {
     try {
@@ -75,6 +76,11 @@ function startThread({ transport, emit }: StartKeeperOptions): LeaseKeeper {
     addGroup: (attempt, group) => post({ kind: 'addGroup', attempt, group }),
     removeGroup: (attempt, group) => post({ kind: 'removeGroup', attempt, group }),
     unwatch: (attempt) => post({ kind: 'unwatch', attempt }),
-    close: () => post({ kind: 'close' }),
+    close() {
+      // Waited for: it must not be left out of the count of what keeps the process alive.
+      worker.ref();
+      post({ kind: 'close' });
+      return exited;
+    },
   };
 }

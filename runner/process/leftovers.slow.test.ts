@@ -30,8 +30,8 @@ const exists = (path: string) =>
   );
 const doomedAgent = new URL('../test-support/doomed-agent.ts', import.meta.url).pathname;
 
-function startDoomed(script: string): ChildProcess {
-  const child = spawn(process.execPath, [doomedAgent, dir, script], { stdio: 'inherit' });
+function startDoomed(script: string, ...more: string[]): ChildProcess {
+  const child = spawn(process.execPath, [doomedAgent, dir, script, ...more], { stdio: 'inherit' });
   children.push(child);
   return child;
 }
@@ -52,6 +52,23 @@ describe('runner: what a dead agent leaves', () => {
     expect(swept).toEqual([{ attempt, groupsKilled: 1 }]);
     expect(await exists(join(dir, 'workspaces', attempt))).toBe(false);
     expect(await createAttemptRecords(dir).sweep()).toEqual([]);
+  });
+
+  test('a drained agent leaves nothing that keeps its process alive', async () => {
+    const agent = startDoomed(`"${process.execPath}" -e '${stubborn(witness)}' &`, 'drain');
+    const [code] = await once(agent, 'exit');
+    expect(code).toBe(0);
+    await witness.gone();
+    expect(await readdir(join(dir, 'workspaces'))).toEqual([]);
+    expect(await readdir(join(dir, 'attempts'))).toEqual([]);
+  });
+
+  test('000 §192 when the process of the agent exits in the middle, its workload is killed', async () => {
+    const agent = startDoomed(`exec "${process.execPath}" -e '${stubborn(witness)}'`, 'exit-on-term');
+    await witness.present(1);
+    agent.kill('SIGTERM');
+    await once(agent, 'exit');
+    await witness.gone();
   });
 
   test('the workload of an agent that lives is left alone', async () => {

@@ -74,7 +74,14 @@ function fromCommand(argv: readonly string[], options: ResolveOptions): Promise<
   const [file, ...args] = argv;
   if (file === undefined) return Promise.resolve({ problem: 'the command is empty' });
   return new Promise((done) => {
-    const settings = { timeout: options.providers.commandTimeoutMs, maxBuffer: secretBytesMax, signal: options.signal };
+    // The host's environment as it was handed to the agent, not as this process has it.
+    const env = { ...options.env };
+    const settings = {
+      env,
+      timeout: options.providers.commandTimeoutMs,
+      maxBuffer: secretBytesMax,
+      signal: options.signal,
+    };
     execFile(file, args, settings, (error, stdout) => {
       done(error === null ? { value: withoutLineEnd(stdout) } : { problem: 'the command failed' });
     });

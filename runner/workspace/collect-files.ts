@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { glob } from 'tinyglobby';
 import type { OutputStore } from '../outputs/output-store.ts';
 import type { OutputRefReport } from '../protocol/index.ts';
+import { untilAborted } from '../until-aborted.ts';
 
 export interface CollectLimits {
   readonly filesMax: number;
@@ -62,7 +63,8 @@ export async function uploadFiles(store: OutputStore, work: string, paths: reado
     try {
       const stats = await file.stat();
       if (!stats.isFile()) throw new Error(`${path} is no regular file any more`);
-      const object = await store.put(chunksOf(file, signal));
+      // A store that hangs must not keep the file open.
+      const object = await untilAborted(store.put(chunksOf(file, signal)), signal);
       refs.push({ path, digest: object.digest, bytes: object.bytes, mode: stats.mode & 0o777 });
     } finally {
       await file.close();

@@ -3,6 +3,7 @@ import { chmod, open, rm } from 'node:fs/promises';
 import type { OutputStore } from '../outputs/output-store.ts';
 import { writeAll } from '../outputs/output-store.ts';
 import type { Offer, OutputRefReport } from '../protocol/index.ts';
+import { untilAborted } from '../until-aborted.ts';
 import { below, makeFoldersAbove } from './safe-path.ts';
 
 export type Placed =
@@ -47,7 +48,8 @@ async function placeOne(options: PlaceOptions, output: OutputRefReport, target: 
     // `wx` never follows a link at the last component; a file the sources brought is replaced.
     await rm(target, { force: true });
     const file = await open(target, 'wx', 0o600);
-    const found = await options.store.read(output.digest, (chunk) => writeAll(file, chunk)).finally(() => file.close());
+    const reading = options.store.read(output.digest, (chunk) => writeAll(file, chunk));
+    const found = await untilAborted(reading, options.signal).finally(() => file.close());
     if (found.kind !== 'found') {
       await rm(target, { force: true });
       return { kind: 'failed', message: `${output.path} is ${found.kind} in the output store`, transient: true };
