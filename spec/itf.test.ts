@@ -29,7 +29,6 @@ describe('itf', () => {
       fc.property(value, (one) => {
         expect(decodeItfValue(JSON.parse(JSON.stringify(encodeItfValue(one))))).toEqual(one);
       }),
-    ,
     );
   });
 
