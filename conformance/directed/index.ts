@@ -2,8 +2,10 @@
 
 import { authority } from './authority.ts';
 import type { Behaviour } from './behaviour.ts';
+import { intents } from './intents.ts';
 import { phases } from './phases.ts';
 import { retries } from './retries.ts';
+import { timeouts } from './timeouts.ts';
 
 export type { Behaviour } from './behaviour.ts';
-export const behaviours: readonly Behaviour[] = [...phases, ...authority, ...retries];
+export const behaviours: readonly Behaviour[] = [...phases, ...authority, ...retries, ...intents, ...timeouts];
