@@ -2,10 +2,20 @@
 
 import { authority } from './authority.ts';
 import type { Behaviour } from './behaviour.ts';
+import { graph } from './graph.ts';
 import { intents } from './intents.ts';
+import { outages } from './outages.ts';
 import { phases } from './phases.ts';
 import { retries } from './retries.ts';
 import { timeouts } from './timeouts.ts';
 
 export type { Behaviour } from './behaviour.ts';
-export const behaviours: readonly Behaviour[] = [...phases, ...authority, ...retries, ...intents, ...timeouts];
+export const behaviours: readonly Behaviour[] = [
+  ...phases,
+  ...authority,
+  ...retries,
+  ...intents,
+  ...timeouts,
+  ...graph,
+  ...outages,
+];
