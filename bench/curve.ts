@@ -1,6 +1,5 @@
 /** Creation and completion of ever larger runs: time and memory must grow linearly (000 §159, §220). */
 
-import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,13 +13,12 @@ import { measureLifecycle } from './lifecycle.ts';
 export type StoreKind = 'memory' | 'sqlite';
 
 const clock = { now: () => Date.now() };
-const ids = { uuid: randomUUID };
 
 /** Runs `use` on a fresh store and removes what it left. */
 export async function withStore<T>(kind: StoreKind, use: (store: Store) => Promise<T>): Promise<T> {
-  if (kind === 'memory') return use(createMemoryStore({ clock, ids }));
+  if (kind === 'memory') return use(createMemoryStore({ clock }));
   const directory = mkdtempSync(join(tmpdir(), 'forgeyard-bench-'));
-  const store = await openSqliteStore({ file: join(directory, 'bench.db'), clock, ids });
+  const store = await openSqliteStore({ file: join(directory, 'bench.db'), clock });
   try {
     return await use(store);
   } finally {
