@@ -171,7 +171,7 @@ describe('agent: losing the lease', () => {
   });
 
   test('000 §175 without renewals the agent kills its own work before the lease ends', async () => {
-    const leaseTtlMs = 1_000;
+    const leaseTtlMs = 2_500;
     const { made, witness } = await stage({ leaseTtlMs });
     let down = false;
     let lastRenewal = 0;

@@ -12,6 +12,11 @@ export interface BlockableAgentData {
   readonly control: MessagePort;
   readonly dir: string;
 }
+/** Sent right before the loop is blocked; `until` is monotonic, the same clock in all threads. */
+export interface Blocking {
+  readonly kind: 'blocking';
+  readonly until: number;
+}
 export type ToBlockableAgent = { readonly kind: 'block'; readonly ms: number } | { readonly kind: 'stop' };
 
 async function run(host: MessagePort, { control, dir }: BlockableAgentData): Promise<void> {
@@ -35,8 +40,11 @@ async function run(host: MessagePort, { control, dir }: BlockableAgentData): Pro
     onEvent: (event) => host.postMessage(event),
   });
   host.on('message', (message: ToBlockableAgent) => {
-    if (message.kind === 'block') blockFor(message.ms);
-    else
+    if (message.kind === 'block') {
+      const until = systemClock.monotonic() + message.ms;
+      host.postMessage({ kind: 'blocking', until } satisfies Blocking);
+      blockUntil(until);
+    } else
       void agent.stop({ graceMs: 0 }).then(() => {
         transport.close();
         host.close();
@@ -46,9 +54,8 @@ async function run(host: MessagePort, { control, dir }: BlockableAgentData): Pro
 }
 
 /** What a synchronous hash of a large file, or a careless glob, does to an event loop. */
-function blockFor(ms: number): void {
-  const end = performance.now() + ms;
-  while (performance.now() < end);
+function blockUntil(end: number): void {
+  while (systemClock.monotonic() < end);
 }
 
 if (parentPort !== null) await run(parentPort, workerData);
