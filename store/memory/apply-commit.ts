@@ -6,7 +6,7 @@ import type { QueueEntry } from './eligible-queue.ts';
 import { createEligibleQueue } from './eligible-queue.ts';
 import { enqueueBatch } from './outbox.ts';
 import type { MemoryRun, MemoryState } from './state.ts';
-import { inner, requestKey } from './state.ts';
+import { appendAudit, inner, requestKey } from './state.ts';
 import { applyTimers } from './timers.ts';
 
 export function applyCommit(state: MemoryState, commit: RunCommit, now: Timestamp): void {
@@ -27,7 +27,7 @@ export function applyCommit(state: MemoryState, commit: RunCommit, now: Timestam
   enqueueBatch(state, run, commit, now);
   applyTimers(state, run, commit.timers);
   for (const receipt of commit.receipts) run.receipts.set(receipt.messageId, receipt);
-  state.audit.push(...commit.audit);
+  for (const entry of commit.audit) appendAudit(state, entry);
 }
 
 function createRun(state: MemoryState, commit: RunCommit): MemoryRun {

@@ -88,7 +88,7 @@ export interface MemoryState {
   readonly dueTimers: DueHeap<MemoryTimer>;
   readonly dueBatches: DueHeap<MemoryBatch>;
   readonly feed: StoredFact[];
-  readonly audit: AuditEntry[];
+  readonly audit: Map<AuditEntry['id'], AuditEntry>;
   readonly cache: Map<string, CacheEntry>;
   readonly progress: Map<string, ReconcileProgress>;
   readonly credits: Credit[];
@@ -113,7 +113,7 @@ export function createMemoryState(clock: StoreClock, hook: StoreHook): MemorySta
     ),
     dueBatches: createDueHeap(({ item }) => item.run.outbox[item.run.outboxHead] === item),
     feed: [],
-    audit: [],
+    audit: new Map(),
     cache: new Map(),
     progress: new Map(),
     credits: [],
@@ -135,4 +135,9 @@ export function inner<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const made = make();
   map.set(key, made);
   return made;
+}
+
+/** An entry that comes again (a retried service call) is the same entry. */
+export function appendAudit(state: MemoryState, entry: AuditEntry): void {
+  if (!state.audit.has(entry.id)) state.audit.set(entry.id, entry);
 }

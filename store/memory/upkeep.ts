@@ -3,7 +3,7 @@ import type { Digest, JobState } from '../../machines/index.ts';
 import { isLeaseLive } from '../../machines/index.ts';
 import type { ScanItem, ScanKind, Store } from '../contract.ts';
 import type { MemoryRun, MemoryState } from './state.ts';
-import { hasHeartbeatGap } from './state.ts';
+import { appendAudit, hasHeartbeatGap } from './state.ts';
 
 type UpkeepMethods = Pick<
   Store,
@@ -23,11 +23,11 @@ type UpkeepMethods = Pick<
 export function upkeepMethods(state: MemoryState): UpkeepMethods {
   return {
     async auditLog({ runId, limit }) {
-      const entries = runId === undefined ? state.audit : state.audit.filter((entry) => entry.runId === runId);
+      const entries = [...state.audit.values()].filter((entry) => runId === undefined || entry.runId === runId);
       return entries.slice(Math.max(0, entries.length - limit)).reverse();
     },
     async appendAudit(entry) {
-      state.audit.push(entry);
+      appendAudit(state, entry);
     },
     async heartbeat({ gapMs }) {
       return beat(state, gapMs);
