@@ -135,6 +135,8 @@ export interface Runtime {
   start(): Promise<void>;
   /** Stops the loops and waits for what is in flight. */
   stop(): Promise<void>;
+  /** Resolves when nothing that was asked of this runtime, or that it gave itself to do, is under way. */
+  settled(): Promise<void>;
   /** One pass of everything periodic, for tests and one-shot commands. */
   tick(): Promise<void>;
   /** Proves a session's host dead: its offers are revoked, its leases expire at once. */

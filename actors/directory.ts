@@ -8,6 +8,8 @@ export interface Directory {
   /** The actor if it is in memory; never activates. */
   peek(run: RunId): RunActor | undefined;
   readonly active: Iterable<RunActor>;
+  /** Resolves when no actor has a command under way. */
+  settled(): Promise<void>;
 }
 
 export function createDirectory(ports: RunActorPorts): Directory {
@@ -33,6 +35,13 @@ export function createDirectory(ports: RunActorPorts): Directory {
     peek: (run) => actors.get(run),
     get active() {
       return actors.values();
+    },
+    async settled() {
+      for (;;) {
+        const busy = [...actors.values()].filter((actor) => !actor.idle);
+        if (busy.length === 0) return;
+        await Promise.all(busy.map((actor) => actor.settled()));
+      }
     },
   };
 }

@@ -7,6 +7,7 @@
  *  A3 a refusal or no-op is answered only when the store still stands where memory does.
  *  A4 an unknown commit is resolved by looking for its first fact, never by guessing.
  *  A5 outages are credited before anything is judged.
+ *  A6 a message that was answered before is answered from its receipt; being late twice leaves no second mark.
  */
 import type {
   AttemptId,
@@ -19,8 +20,8 @@ import type {
   SessionId,
   Timestamp,
 } from '../machines/index.ts';
-import { aggregateOf, decideContext } from '../machines/index.ts';
-import type { CommitOutcome, Receipt, RunCommit, StoredFact } from '../store/index.ts';
+import { aggregateOf, decideContext, isAttemptTerminal, leaseEndsAt } from '../machines/index.ts';
+import type { CommitOutcome, Credit, Receipt, RunCommit, StoredFact } from '../store/index.ts';
 import type { CommandResult } from './api.ts';
 import type { Committer } from './committer.ts';
 import type { Envelope, Waiting } from './envelope.ts';
@@ -37,7 +38,7 @@ export interface RunActor {
   send(envelope: Envelope): Promise<CommandResult>;
   /** Reads the state, loading it if need be; null where there is no such run. */
   read<T>(reader: (aggregate: RunAggregate) => T): Promise<T | null>;
-  /** Drops memory that is behind the store (another process wrote). */
+  /** Brings memory up to the store: another process may have written, or renewed leases without a fact. */
   refresh(): Promise<void>;
   /** Gives the run the outage credits it has not been judged against. */
   applyCredits(): Promise<void>;
@@ -45,6 +46,8 @@ export interface RunActor {
   noteRenewal(lease: LeaseId, expiresAt: Timestamp): void;
   /** No command waits or runs. */
   readonly idle: boolean;
+  /** Resolves when the mailbox has been worked off. */
+  settled(): Promise<void>;
   readonly ended: boolean;
 }
 
@@ -68,7 +71,7 @@ export function createRunActor(runId: RunId, ports: RunActorPorts): RunActor {
   let aggregate: RunAggregate | null = null;
   let creditsConsidered = 0;
   let pumping = false;
-
+  let pumped: Promise<void> = Promise.resolve();
   let loading: Promise<RunAggregate | null> | null = null;
 
   /** One load at a time, so that a reader never replaces the state a group is being decided on. */
@@ -111,17 +114,22 @@ export function createRunActor(runId: RunId, ports: RunActorPorts): RunActor {
 
   /** Decides and commits once; gives back what has to be decided again. */
   const tryOnce = async (batch: readonly Waiting[]): Promise<readonly Waiting[]> => {
+    await ports.heartbeat.ensureFresh();
     const fresh = aggregate === null;
     const state = await load();
     if (state === null) {
       answerAll(batch, { outcome: 'rejected', code: 'UnknownEntity', detail: `there is no run ${runId}` });
       return [];
     }
-    const credits = await pendingCredits();
-    await hydrate(state, batch, fresh);
-    await ports.sessions.prefetch(batch.flatMap((one) => sessionOf(one.envelope.command) ?? []));
+    if (await creditOutages(state, fresh)) return batch;
+    const hydrated = await hydrate(state, batch, fresh);
+    if (hydrated === 'behind') {
+      aggregate = null;
+      return batch;
+    }
+    await ports.sessions.prefetch(hydrated.flatMap((one) => sessionOf(one.envelope.command) ?? []));
     const now = ports.store.now();
-    const group = decideGroup(state, [...credits, ...batch], (waiting) => contextFor(waiting, now), ports.ids);
+    const group = decideGroup(state, hydrated, (waiting) => contextFor(waiting, now), ports.ids);
     if (group.commit === null) return answerWithoutCommit(state, fresh, group.answered);
     return settle(group, await ports.committer.commit(group.commit));
   };
@@ -136,42 +144,82 @@ export function createRunActor(runId: RunId, ports: RunActorPorts): RunActor {
       limits: ports.limits,
     });
 
-  /** A5: credits this run has not been judged against yet, oldest first. */
-  const pendingCredits = async (): Promise<readonly Waiting[]> => {
+  /**
+   * A5: credits this run has not been judged against yet, oldest first, in a commit of their own: what comes after is
+   * decided on the leases as the store keeps them, which gives nothing to those of a closed session.
+   */
+  const creditOutages = async (state: RunAggregate, fresh: boolean): Promise<boolean> => {
     const newest = ports.heartbeat.creditSequence;
-    if (newest <= creditsConsidered) return [];
+    if (newest <= creditsConsidered) return false;
     const credits = await ports.store.credits(creditsConsidered);
+    if (!fresh && (await takeOverLeases(state)) === 'behind') return dropMemory();
     creditsConsidered = newest;
-    return credits.map((credit) => ({
-      envelope: internal(
-        { type: 'CreditOutage', credit: credit.sequence, gapStart: credit.gapStart, gapMs: credit.gapMs },
-        'system:heartbeat',
-      ),
-      resolve: () => {},
-      reject: (error) => ports.report('credit', error),
-    }));
+    const now = ports.store.now();
+    const waiting = credits.map((credit) => creditCommand(credit, (error) => ports.report('credit', error)));
+    const group = decideGroup(state, waiting, (one) => contextFor(one, now), ports.ids);
+    if (group.commit === null) return false;
+    const outcome = await ports.committer.commit(group.commit);
+    if (outcome.kind === 'failed') throw outcome.cause;
+    if (outcome.kind === 'committed') ports.onCommitted({ facts: group.facts, commit: group.commit, aggregate: state });
+    return dropMemory();
   };
 
-  /** Brings in what decisions may look at and memory lacks: ended attempts, and leases another process renewed. */
-  const hydrate = async (state: RunAggregate, batch: readonly Waiting[], fresh: boolean): Promise<void> => {
+  const dropMemory = (): true => {
+    aggregate = null;
+    return true;
+  };
+
+  /**
+   * Brings in what decisions may look at and memory lacks: ended attempts, and leases that were renewed or cut short
+   * without a fact. Gives what is left to decide: a late message that has a receipt is answered here (A6).
+   */
+  const hydrate = async (
+    state: RunAggregate,
+    batch: readonly Waiting[],
+    fresh: boolean,
+  ): Promise<readonly Waiting[] | 'behind'> => {
+    const late = new Map<MessageId, AttemptId>();
     const unknown = new Set<AttemptId>();
-    let stale = false;
+    let doubtful = false;
     const now = ports.store.now();
     for (const { envelope } of batch) {
       const named = leaseOf(envelope.command);
       if (named === null) continue;
-      if (named.attempt !== null && state.attempt(named.attempt) === undefined) unknown.add(named.attempt);
+      const attempt = named.attempt === null ? undefined : state.attempt(named.attempt);
+      if (named.attempt !== null && (attempt === undefined || isAttemptTerminal(attempt.state))) {
+        if (attempt === undefined) unknown.add(named.attempt);
+        if (envelope.messageId !== null) late.set(envelope.messageId, named.attempt);
+      }
       const lease = state.lease(named.lease);
-      stale ||= lease !== undefined && (lease.state === 'Offered' ? lease.offerExpiresAt : lease.expiresAt) <= now;
+      doubtful ||= lease !== undefined && (named.attempt === null || leaseEndsAt(lease) <= now);
     }
     if (unknown.size > 0) {
       for (const row of await ports.store.attempts(runId, { ids: [...unknown] }))
         if (state.attempt(row.id) === undefined) state.putAttempt(row);
     }
-    if (stale && !fresh) {
-      for (const row of await ports.store.leases(runId, { live: true }))
-        if (state.lease(row.id) !== undefined) state.putLease(row);
-    }
+    if (doubtful && !fresh && (await takeOverLeases(state)) === 'behind') return 'behind';
+    return late.size === 0 ? batch : answerRepeated(batch, [...late.keys()]);
+  };
+
+  /** Renewals, and the end of a session, change a lease row without a fact; any other difference means memory is old. */
+  const takeOverLeases = async (state: RunAggregate): Promise<'current' | 'behind'> => {
+    const stored = new Map((await ports.store.leases(runId, { live: true })).map((row) => [row.id, row]));
+    for (const { id, version } of state.leases.values()) if (stored.get(id)?.version !== version) return 'behind';
+    for (const row of stored.values()) if (state.lease(row.id) !== undefined) state.putLease(row);
+    return 'current';
+  };
+
+  const answerRepeated = async (
+    batch: readonly Waiting[],
+    messages: readonly MessageId[],
+  ): Promise<readonly Waiting[]> => {
+    const receipts = new Map((await ports.store.receipts(runId, messages)).map((one) => [one.messageId, one]));
+    return batch.filter((waiting) => {
+      const { messageId } = waiting.envelope;
+      const receipt = messageId === null ? undefined : receipts.get(messageId);
+      if (receipt !== undefined) waiting.resolve(fromReceipt(receipt));
+      return receipt === undefined;
+    });
   };
 
   /** A3: nothing to write, so the compare-and-set cannot tell whether memory was current; ask. */
@@ -204,8 +252,22 @@ export function createRunActor(runId: RunId, ports: RunActorPorts): RunActor {
       case 'exists':
         throw new Error(`run ${runId}: only creation can meet an existing request`);
       case 'failed':
-        throw outcome.cause;
+        return decideSingly(group, outcome.cause);
     }
+  };
+
+  /** The store refused the rows: whoever caused it is told, the others of the group are decided without it. */
+  const decideSingly = async (group: Group, cause: unknown): Promise<readonly Waiting[]> => {
+    if (group.answered.length === 1) throw cause;
+    for (const { waiting } of group.answered) {
+      aggregate = null;
+      try {
+        await processBatch([waiting]);
+      } catch (error) {
+        waiting.reject(error);
+      }
+    }
+    return [];
   };
 
   /** A guard failed by the store's own view: look again at sessions and at the heartbeat before deciding again. */
@@ -220,13 +282,11 @@ export function createRunActor(runId: RunId, ports: RunActorPorts): RunActor {
   };
 
   const committed = async (group: Group): Promise<void> => {
-    const state = aggregate;
-    await answerRefusals(group.answered);
     ports.failpoint('command:before-reply');
-    if (state === null) return;
     followUp(group);
-    if (group.facts.length > 0 && group.commit !== null)
-      ports.onCommitted({ facts: group.facts, commit: group.commit, aggregate: state });
+    if (group.facts.length > 0 && group.commit !== null && aggregate !== null)
+      ports.onCommitted({ facts: group.facts, commit: group.commit, aggregate });
+    await answerRefusals(group.answered);
   };
 
   /** What the commit leaves to be done: hints only, reconcilers find the same work. */
@@ -247,16 +307,11 @@ export function createRunActor(runId: RunId, ports: RunActorPorts): RunActor {
     });
   };
 
-  const answerDuplicates = async (group: Group, messages: readonly MessageId[]): Promise<readonly Waiting[]> => {
-    const receipts = new Map((await ports.store.receipts(runId, messages)).map((one) => [one.messageId, one]));
-    const again: Waiting[] = [];
-    for (const { waiting } of group.answered) {
-      const receipt = waiting.envelope.messageId === null ? undefined : receipts.get(waiting.envelope.messageId);
-      if (receipt === undefined) again.push(waiting);
-      else waiting.resolve(fromReceipt(receipt));
-    }
-    return again;
-  };
+  const answerDuplicates = (group: Group, messages: readonly MessageId[]): Promise<readonly Waiting[]> =>
+    answerRepeated(
+      group.answered.map((one) => one.waiting),
+      messages,
+    );
 
   /** A4. Receipts without facts are looked up by their message ids. */
   const resolveUnknown = async (group: Group): Promise<readonly Waiting[]> => {
@@ -276,63 +331,64 @@ export function createRunActor(runId: RunId, ports: RunActorPorts): RunActor {
 
   /** Refusals and no-ops of repeated messages are answered from their receipt, if there is one. */
   const answerRefusals = async (answered: readonly Answered[]): Promise<void> => {
-    const asked = answered.filter(
-      (one) => one.result.outcome !== 'accepted' && one.waiting.envelope.messageId !== null,
-    );
-    const ids = asked.flatMap((one) => one.waiting.envelope.messageId ?? []);
-    const receipts = ids.length === 0 ? [] : await ports.store.receipts(runId, ids);
+    const asked = new Map<MessageId, Answered>();
+    for (const one of answered) {
+      const { messageId } = one.waiting.envelope;
+      if (one.result.outcome === 'accepted' || messageId === null) one.waiting.resolve(one.result);
+      else asked.set(messageId, one);
+    }
+    if (asked.size === 0) return;
+    const receipts = await ports.store.receipts(runId, [...asked.keys()]);
     const byId = new Map(receipts.map((one) => [one.messageId, one]));
     for (const { waiting, result } of answered) {
-      const receipt =
-        result.outcome === 'accepted' || waiting.envelope.messageId === null
-          ? undefined
-          : byId.get(waiting.envelope.messageId);
+      const { messageId } = waiting.envelope;
+      const receipt = messageId === null ? undefined : byId.get(messageId);
       waiting.resolve(receipt === undefined ? result : fromReceipt(receipt));
     }
   };
 
+  const deliver = (envelope: Envelope): Promise<CommandResult> =>
+    new Promise((resolve, reject) => {
+      mailbox.push({ envelope, resolve, reject });
+      if (pumping) return;
+      pumping = true;
+      pumped = new Promise((done) => {
+        ports.wake.soon(() => void pump().then(done));
+      });
+    });
+
   return {
     runId,
-    send(envelope) {
-      return new Promise((resolve, reject) => {
-        if (mailbox.length >= ports.limits.mailboxMax) {
-          resolve({
-            outcome: 'rejected',
-            code: 'Overloaded',
-            detail: `run ${runId} has ${mailbox.length} commands waiting`,
-          });
-          return;
-        }
-        mailbox.push({ envelope, resolve, reject });
-        if (pumping) return;
-        pumping = true;
-        ports.wake.soon(() => void pump());
-      });
+    async send(envelope) {
+      if (mailbox.length < ports.limits.mailboxMax) return deliver(envelope);
+      const detail = `run ${runId} has ${mailbox.length} commands waiting`;
+      return { outcome: 'rejected', code: 'Overloaded', detail };
     },
     async read(reader) {
       const state = await load();
       return state === null ? null : reader(state);
     },
     async applyCredits() {
-      // Any command is preceded by the pending credits; this one changes nothing by itself.
+      // Any command is preceded by the pending credits; this one changes nothing by itself. A full mailbox must not
+      // cost a runner its lease, so the bound does not count here.
       if (ports.heartbeat.creditSequence > creditsConsidered || aggregate === null)
-        await this.send(internal({ type: 'JudgeNodes', nodes: [] }, 'system:heartbeat'));
+        await deliver(internal({ type: 'JudgeNodes', nodes: [] }, 'system:heartbeat'));
     },
     async refresh() {
       const held = aggregate;
-      if (
-        held !== null &&
-        !pumping &&
-        (await ports.store.sequence(runId)) !== held.sequence &&
-        aggregate === held &&
-        !pumping
-      )
-        aggregate = null;
+      if (held === null || pumping) return;
+      const sequence = await ports.store.sequence(runId);
+      const leases = await ports.store.leases(runId, { live: true });
+      if (aggregate !== held || pumping) return;
+      if (sequence !== held.sequence) aggregate = null;
+      else for (const row of leases) if (held.lease(row.id)?.version === row.version) held.putLease(row);
     },
     noteRenewal(id, expiresAt) {
       const lease = aggregate?.lease(id);
-      if (lease !== undefined) aggregate?.putLease({ ...lease, expiresAt, renewedAt: ports.store.now(), creditMs: 0 });
+      if (lease?.state === 'Held' && expiresAt > lease.expiresAt)
+        aggregate?.putLease({ ...lease, expiresAt, renewedAt: ports.store.now(), creditMs: 0 });
     },
+    settled: () => pumped,
     get idle() {
       return !pumping && mailbox.length === 0;
     },
@@ -344,6 +400,16 @@ export function createRunActor(runId: RunId, ports: RunActorPorts): RunActor {
 
 function answerAll(batch: readonly Waiting[], result: CommandResult): void {
   for (const waiting of batch) waiting.resolve(result);
+}
+
+/** Nobody waits for a credit, and nothing is decided with it. */
+function creditCommand(credit: Credit, reject: (error: unknown) => void): Waiting {
+  const { sequence, gapStart, gapMs } = credit;
+  return {
+    envelope: internal({ type: 'CreditOutage', credit: sequence, gapStart, gapMs }, 'system:heartbeat'),
+    resolve: () => {},
+    reject,
+  };
 }
 
 function fromReceipt(receipt: Receipt): CommandResult {

@@ -50,9 +50,17 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   const committer = createCommitter(store, ports.wake, foldMax);
   const factListeners = new Set<(facts: readonly StoredFact[]) => void>();
   const progressListeners = new Set<(progress: AttemptProgress) => void>();
+  /** A listener that throws is no reason to fail the command it is told about. */
+  const tell = (listener: () => void): void => {
+    try {
+      listener();
+    } catch (error) {
+      ports.report('listener', error);
+    }
+  };
   const announce = (facts: readonly StoredFact[], commit: RunCommit): void => {
-    for (const listener of factListeners) listener(facts);
-    if (facts.some(({ fact }) => fact.entity === 'job' && fact.to === 'Eligible')) gateway.ring();
+    for (const listener of factListeners) tell(() => listener(facts));
+    if (facts.some(({ fact }) => fact.entity === 'job' && fact.to === 'Eligible')) tell(gateway.ring);
     if (commit.timers.set.length > 0) loops.timers.poke();
     loops.publisher.poke();
   };
@@ -66,8 +74,20 @@ export function createRuntime(options: RuntimeOptions): Runtime {
       if (fact.type === 'JobSucceeded') background('cache', rememberSuccess(ports, committed.aggregate, fact.index));
     }
   };
+  const inBackground = new Set<Promise<unknown>>();
   const background = (where: string, work: Promise<unknown>): void => {
-    work.catch((error: unknown) => ports.report(where, error));
+    const watched = work
+      .catch((error: unknown) => ports.report(where, error))
+      .finally(() => inBackground.delete(watched));
+    inBackground.add(watched);
+  };
+  const settled = async (): Promise<void> => {
+    await Promise.all(Object.values(loops).map((loop) => loop.settled()));
+    do {
+      await directory.settled();
+      await Promise.all(inBackground);
+    } while (inBackground.size > 0);
+    await directory.settled();
   };
 
   const directory = createDirectory({ ...ports, committer, heartbeat, sessions, onCommitted });
@@ -118,7 +138,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
   return {
     store,
     runs: createRunService({ ...ports, committer, heartbeat, sessions, onCreated: announce }, directory, submit),
-    jobs: createJobService(ports, directory, submit),
+    jobs: createJobService(directory, submit),
     gates: createGateService(submit),
     gateway,
     feed,
@@ -134,7 +154,9 @@ export function createRuntime(options: RuntimeOptions): Runtime {
     },
     async stop() {
       await Promise.all(Object.values(loops).map((loop) => loop.stop()));
+      await settled();
     },
+    settled,
     async tick() {
       await heartbeat.beat();
       await fireDueTimers(ports, directory);

@@ -44,6 +44,16 @@ export function createGrants(ports: Ports, directory: Directory): Grants {
     return actor.read((aggregate) => offerOf(aggregate, lease, ports.store.now()));
   };
 
+  /** A candidate that cannot be granted keeps no other offer from its runner. */
+  const grantAlone = async (session: SessionRow, candidate: EligibleJob): Promise<Offer | null> => {
+    try {
+      return await grantOne(session, candidate);
+    } catch (error) {
+      ports.report(`grant of job ${candidate.jobId}`, error);
+      return null;
+    }
+  };
+
   return {
     async offersFor(session, max) {
       const held = (await ports.store.sessionLeases(session.id)).length;
@@ -59,7 +69,7 @@ export function createGrants(ports: Ports, directory: Directory): Grants {
         .slice(0, free);
       for (const one of chosen) granting.add(one.jobId);
       try {
-        const offers = await Promise.all(chosen.map((one) => grantOne(session, one)));
+        const offers = await Promise.all(chosen.map((one) => grantAlone(session, one)));
         return offers.filter((offer) => offer !== null);
       } finally {
         for (const one of chosen) granting.delete(one.jobId);

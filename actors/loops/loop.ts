@@ -7,6 +7,8 @@ export interface Loop {
   poke(): void;
   /** No further pass begins; waits for the one under way. */
   stop(): Promise<void>;
+  /** Resolves when the pass under way, if any, is over. */
+  settled(): Promise<void>;
 }
 
 /** `pass` gives the ms until it wants to run again. */
@@ -48,6 +50,7 @@ export function createLoop(
       run();
     },
     poke: run,
+    settled: () => current,
     async stop() {
       stopped = true;
       cancel();

@@ -34,7 +34,7 @@ export async function publishPending(ports: Ports, consumers: readonly Consumer[
         runId: batch.runId,
         first: batch.first,
         token,
-        retryAt: failed ? ports.store.now() + delayMs * (0.5 + ports.random() / 2) : null,
+        retryAt: failed ? ports.store.now() + Math.round(delayMs * (0.5 + ports.random() / 2)) : null,
       });
     }
     ports.failpoint('publish:before-settle');

@@ -25,6 +25,8 @@ export async function reconcileOne(
     [...aggregate.leases.values()].map((lease): SessionId => lease.session),
   );
   if (offered === null) return { checked: 0, repaired: 0, deferred: 0, issues: [] };
+  // Another process may have ended a session since this one looked.
+  for (const session of offered) ports.sessions.forget(session);
   await ports.sessions.prefetch(offered);
   const now = ports.store.now();
   const issues =
@@ -47,31 +49,49 @@ async function repair(directory: Directory, run: RunId, issue: ReconcileIssue, a
 
 const progressId = 'runs';
 
-/** One bounded pass over all active runs, resumable from its persisted cursor. */
+const pageSize = 100;
+
+/**
+ * One pass over all active runs in bounded pages. It begins where the last one stopped, persisted, and comes round to
+ * the runs before that, so every pass is whole. A run that cannot be reconciled is reported and keeps no other from it.
+ */
 export async function reconcileAll(
   ports: ReconcilerPorts,
   directory: Directory,
   actor: string,
 ): Promise<ReconcileReport> {
   const startedAt = ports.store.now();
-  let cursor = (await ports.store.reconcileProgress(progressId))?.cursor ?? null;
+  const stoppedAt = (await ports.store.reconcileProgress(progressId))?.cursor ?? null;
   let report: ReconcileReport = { checked: 0, repaired: 0, deferred: 0, issues: [] };
-  do {
-    const page = await ports.store.scan({ kind: 'active-runs', cursor, limit: 100 });
-    for (const item of page.items) {
-      ports.failpoint('reconcile:mid-batch');
-      const one = await reconcileOne(ports, directory, item.runId, { dryRun: false, actor });
-      report = {
-        checked: report.checked + one.checked,
-        repaired: report.repaired + one.repaired,
-        deferred: report.deferred + one.deferred,
-        issues: [...report.issues, ...one.issues].slice(-ports.limits.pageMax),
-      };
-    }
-    ports.failpoint('reconcile:before-cursor');
-    cursor = page.next;
-    const completedAt = cursor === null ? ports.store.now() : null;
-    await ports.store.saveReconcileProgress({ id: progressId, cursor, startedAt, completedAt, lastError: null });
-  } while (cursor !== null);
+  let lastError: string | null = null;
+  const sweep = async (from: string | null): Promise<void> => {
+    let cursor = from;
+    do {
+      const page = await ports.store.scan({ kind: 'active-runs', cursor, limit: pageSize });
+      for (const item of page.items) {
+        ports.failpoint('reconcile:mid-batch');
+        try {
+          const one = await reconcileOne(ports, directory, item.runId, { dryRun: false, actor });
+          report = merged(report, one, ports.limits.pageMax);
+        } catch (error) {
+          lastError = `run ${item.runId}: ${String(error)}`;
+          ports.report(`reconcile run ${item.runId}`, error);
+        }
+      }
+      ports.failpoint('reconcile:before-cursor');
+      cursor = page.next;
+      const completedAt = cursor === null ? ports.store.now() : null;
+      await ports.store.saveReconcileProgress({ id: progressId, cursor, startedAt, completedAt, lastError });
+    } while (cursor !== null);
+  };
+  await sweep(stoppedAt);
+  if (stoppedAt !== null) await sweep(null);
   return report;
 }
+
+const merged = (all: ReconcileReport, one: ReconcileReport, issuesMax: number): ReconcileReport => ({
+  checked: all.checked + one.checked,
+  repaired: all.repaired + one.repaired,
+  deferred: all.deferred + one.deferred,
+  issues: [...all.issues, ...one.issues].slice(-issuesMax),
+});

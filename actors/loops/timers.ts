@@ -19,9 +19,18 @@ export async function fireDueTimers(ports: Ports, directory: Directory): Promise
     const claimed = await ports.store.claimTimers({ limit: claimMax, claimMs, token: ports.ids.uuid() });
     if (claimed.length === 0) return fired;
     ports.failpoint('timer:after-claim');
-    await Promise.all(claimed.map((timer) => fire(ports, directory, timer)));
+    await Promise.all(claimed.map((timer) => fireAlone(ports, directory, timer)));
     fired += claimed.length;
     if (claimed.length < claimMax) return fired;
+  }
+}
+
+/** One timer that cannot be fired keeps no other from it; its claim runs out and it is tried again. */
+async function fireAlone(ports: Ports, directory: Directory, timer: ClaimedTimer): Promise<void> {
+  try {
+    await fire(ports, directory, timer);
+  } catch (error) {
+    ports.report(`timer ${timer.deadline.key} of run ${timer.runId}`, error);
   }
 }
 
@@ -31,6 +40,8 @@ async function fire(ports: Ports, directory: Directory, timer: ClaimedTimer): Pr
   const result = await directory.actor(timer.runId).send(internal(command, 'system:timers', { timer: claim }));
   ports.failpoint('timer:after-command');
   if (result.outcome === 'accepted') return;
+  // Nobody has judged it: the claim runs out, and it fires again.
+  if (result.outcome === 'rejected' && result.code === 'Overloaded') return;
   const rearmAt = result.outcome === 'no-op' && result.code === 'NotDue' ? await movedTo(ports, timer) : null;
   await ports.store.settleTimers([{ runId: timer.runId, ...claim, rearmAt }]);
 }

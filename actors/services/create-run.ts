@@ -26,9 +26,19 @@ export async function createRun(
 ): Promise<CreateRunResult> {
   const { actor, plan } = request;
   if (!isAllowed(actor, 'run.create')) {
-    await recordDenial(ports, actor, { action: 'CreateRun', run: null, entity: plan.project });
+    await recordDenial(ports, actor, { action: 'run.create', run: null, entity: plan.project });
     return { outcome: 'rejected', code: 'NotAllowed', detail: `${actor.id} lacks run.create` };
   }
+  return createAllowedRun(ports, directory, request);
+}
+
+/** The request has been authorised: as a new run, or as the rerun of an old one. */
+export async function createAllowedRun(
+  ports: CreateRunPorts,
+  directory: Directory,
+  request: CreateRunRequest,
+): Promise<CreateRunResult> {
+  const { actor, plan } = request;
   const requestId = request.requestId ?? ports.ids.uuid();
   const known = await findExisting(ports, request, requestId);
   if (known !== null) return known;
@@ -43,7 +53,7 @@ export async function createRun(
     case 'conflict':
     case 'unknown': {
       const found = await findExisting(ports, request, requestId);
-      if (found === null) return createRun(ports, directory, { ...request, requestId });
+      if (found === null) return createAllowedRun(ports, directory, { ...request, requestId });
       if (found.outcome !== 'existing' || found.runId !== runId) return found;
       break;
     }
@@ -51,8 +61,12 @@ export async function createRun(
       throw outcome.cause;
   }
   ports.onCreated(commit.facts, commit);
-  if (judge.length > 0)
-    void directory.actor(runId).send(internal({ type: 'JudgeNodes', nodes: judge }, 'system:follow-up'));
+  if (judge.length > 0) {
+    directory
+      .actor(runId)
+      .send(internal({ type: 'JudgeNodes', nodes: judge }, 'system:follow-up'))
+      .catch((error: unknown) => ports.report('follow-up', error));
+  }
   return { outcome: 'created', runId, superseded: await supersedeOlder(ports, directory, commit.run, plan, actor.id) };
 }
 

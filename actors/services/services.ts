@@ -4,12 +4,11 @@ import type { CreateRunResult, GateService, JobService, RunService } from '../ap
 import { isAllowed } from '../authorise.ts';
 import type { Directory } from '../directory.ts';
 import { reconcileOne } from '../loops/reconciler.ts';
-import type { Ports } from '../ports.ts';
 import type { SessionCache } from '../sessions.ts';
 import type { Submit } from '../submit.ts';
 import { recordDenial } from '../submit.ts';
 import type { CreateRunPorts } from './create-run.ts';
-import { createRun } from './create-run.ts';
+import { createAllowedRun, createRun } from './create-run.ts';
 
 export function createRunService(
   ports: CreateRunPorts & { readonly sessions: SessionCache },
@@ -42,7 +41,7 @@ export function createRunService(
       const old = await ports.store.load(run);
       if (old === null) return { outcome: 'rejected', code: 'UnknownEntity', detail: `there is no run ${run}` };
       const requestId = options.messageId === undefined ? {} : { requestId: options.messageId };
-      return createRun(ports, directory, {
+      return createAllowedRun(ports, directory, {
         actor: options.actor,
         plan: old.plan,
         planDigest: old.run.planDigest,
@@ -61,7 +60,7 @@ export function createRunService(
   };
 }
 
-export function createJobService(ports: Ports, directory: Directory, submit: Submit): JobService {
+export function createJobService(directory: Directory, submit: Submit): JobService {
   return {
     cancel: (run, job, options) =>
       submit({
