@@ -80,6 +80,11 @@ describe('plan text: problems, all at once and by position', () => {
     ]);
   });
 
+  test('behind an alias in a list, they point to what it stands for', () => {
+    const text = `${head}jobs:\n  a:\n    steps:\n      - &s\n        run: x\n        timeout: 0\n      - *s\n`;
+    expect(problemsOf(text)).toEqual(['8:18 ValueOutOfRange', '8:18 ValueOutOfRange']);
+  });
+
   test('columns count from one after a byte order mark and in lines that end in CR LF', () => {
     expect(problemsOf(`\ufeff${plain.replaceAll('\n', '\r\n')}x: 1\r\n`)).toEqual(['6:1 UnknownKey']);
   });

@@ -1,4 +1,4 @@
-/** A plan from a file: bounded before it is read, strict UTF-8, with the source snapshot of its directory. */
+/** A plan from a file: bounded while it is read, strict UTF-8, with the source snapshot of its directory. */
 import { open } from 'node:fs/promises';
 import { dirname, extname, resolve } from 'node:path';
 import type { SourceSnapshot } from '../../machines/plan/index.ts';
@@ -37,18 +37,10 @@ type Bytes =
   | { readonly ok: true; readonly bytes: Uint8Array }
   | { readonly ok: false; readonly problem: LocatedProblem };
 
-/** Reads one byte more than allowed at most: the size a file system reports may be stale, or mean nothing. */
+/** Reads little more than is allowed at most. The size a file system reports is not asked: it may be stale, or mean nothing. */
 async function readBounded(path: string, bytesMax: number): Promise<Bytes> {
   try {
     await using file = await open(path, 'r');
-    const { size } = await file.stat();
-    const tooLarge = fileNotice(
-      path,
-      'FileTooLarge',
-      `larger than ${bytesMax} bytes`,
-      'use a matrix, or build the plan with the library',
-    );
-    if (size > bytesMax) return { ok: false, problem: tooLarge };
     const chunks: Uint8Array[] = [];
     let length = 0;
     while (length <= bytesMax) {
@@ -57,6 +49,12 @@ async function readBounded(path: string, bytesMax: number): Promise<Bytes> {
       chunks.push(buffer.subarray(0, bytesRead));
       length += bytesRead;
     }
+    const tooLarge = fileNotice(
+      path,
+      'FileTooLarge',
+      `larger than ${bytesMax} bytes`,
+      'use a matrix, or build the plan with the library',
+    );
     return { ok: false, problem: tooLarge };
   } catch (error) {
     return { ok: false, problem: fileNotice(path, 'FileUnreadable', unreadable(error)) };

@@ -324,6 +324,8 @@ describe('plan: warnings', () => {
 
   test('a gate that lacks an edge of the job behind it: a person may be asked for nothing', () => {
     expect(warningsOf(sample(jobs, { gates: gate, deadline: '1h' }))).toEqual(['GateAsksForNothing at jobs.c.needs.1']);
+    const needing = { ...jobs, c: { steps, needs: ['g', 'b', { job: 'a', condition: 'always' }] } };
+    expect(warningsOf(sample(needing, { gates: gate, deadline: '1h' }))).toEqual([]);
     const same = { g: { needs: ['a', { job: 'b', condition: 'failure' }] } };
     expect(warningsOf(sample(jobs, { gates: same, deadline: '1h' }))).toEqual([]);
   });
