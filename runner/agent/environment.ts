@@ -46,6 +46,6 @@ export function buildEnvironment(options: EnvironmentOptions): Record<string, st
   };
 }
 
-export function matrixVariable(key: string): string {
+function matrixVariable(key: string): string {
   return `FORGEYARD_MATRIX_${key.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`;
 }

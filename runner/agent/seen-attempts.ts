@@ -4,7 +4,7 @@ export interface SeenAttempts {
   add(attempt: string): void;
 }
 
-export const seenAttemptsMax = 10_000;
+const seenAttemptsMax = 10_000;
 
 export function createSeenAttempts(max: number = seenAttemptsMax): SeenAttempts {
   const seen = new Set<string>();

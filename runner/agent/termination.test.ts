@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { pidsOfAttempts } from '../process/process-table.ts';
 import { jobSpec, scriptStep, timeouts } from '../test-support/job-specs.ts';
 import type { Stage, StageOptions, Witness } from '../test-support/stage.ts';
-import { createStage, createWitness, stubborn } from '../test-support/stage.ts';
+import { createStage, createWitness, polite, stubborn } from '../test-support/stage.ts';
 
 const stages: Stage[] = [];
 const witnesses: Witness[] = [];
@@ -43,9 +43,8 @@ describe('agent: cancel', () => {
 
   test('a workload that ends on TERM is not killed and its last words are logged', async () => {
     const { made, witness } = await stage();
-    const program = `process.on('SIGTERM',()=>{console.log('bye');process.exit(0)});require('net').connect(${JSON.stringify(witness.path)});setInterval(()=>{},1e6)`;
     const { attempt } = made.control.offer(
-      jobSpec([scriptStep('', { command: { kind: 'argv', argv: [process.execPath, '-e', program] } })]),
+      jobSpec([scriptStep('', { command: { kind: 'argv', argv: [process.execPath, '-e', polite(witness)] } })]),
     );
     await witness.present(1);
     made.control.direct(attempt, { kind: 'cancel', intent: 'Cancelled', leaseMs: 10_000 });

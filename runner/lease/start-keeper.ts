@@ -39,7 +39,9 @@ export function startKeeper(options: StartKeeperOptions): LeaseKeeper {
 }
 
 /** The same file as source and as built. */
-const threadFile = new URL(`./keeper-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
+const threadFile = import.meta.url.endsWith('.ts')
+  ? new URL('./keeper-thread.ts', import.meta.url)
+  : new URL('./keeper-thread.js', import.meta.url);
 
 function startThread({ transport, emit }: StartKeeperOptions): LeaseKeeper {
   const endpoint = transport.threadEndpoint?.() ?? null;

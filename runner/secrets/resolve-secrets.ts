@@ -26,7 +26,7 @@ export type Resolved =
   | { readonly kind: 'resolved'; readonly values: ReadonlyMap<string, string> }
   | { readonly kind: 'failed'; readonly message: string };
 
-export const secretBytesMax = 64 * 1024;
+const secretBytesMax = 64 * 1024;
 
 export async function resolveSecrets(options: ResolveOptions): Promise<Resolved> {
   const values = new Map<string, string>();

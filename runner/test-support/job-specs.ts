@@ -1,7 +1,7 @@
 /** Small job specs for tests. */
 import type { WireJobSpec, WireStepSpec } from '../protocol/index.ts';
 
-export const shell = ['/bin/sh', '-eu'] as const;
+const shell = ['/bin/sh', '-eu'] as const;
 
 export function scriptStep(script: string, more: Partial<WireStepSpec> = {}): WireStepSpec {
   const command: WireStepSpec['command'] = { kind: 'script', script, shell: [...shell] };

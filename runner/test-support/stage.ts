@@ -140,3 +140,8 @@ export function createWitness(dir: string): Promise<Witness> {
 export function stubborn(witness: Witness): string {
   return `process.on("SIGTERM",()=>{});require("net").connect(${JSON.stringify(witness.path)});setInterval(()=>{},1e6)`;
 }
+
+/** The same, but it says goodbye and ends on TERM. */
+export function polite(witness: Witness): string {
+  return `process.on("SIGTERM",()=>{console.log("bye");process.exit(0)});require("net").connect(${JSON.stringify(witness.path)});setInterval(()=>{},1e6)`;
+}

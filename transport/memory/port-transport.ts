@@ -97,7 +97,10 @@ export function connectPort(port: MessagePort): RunnerTransport {
   };
 }
 
-/** Called in the keeper's thread with the data of `threadEndpoint`. */
+/**
+ * Called in the keeper's thread with the data of `threadEndpoint`, which names this module.
+ * @public
+ */
 export function connect(data: { readonly port: MessagePort }): RunnerTransport {
   return connectPort(data.port);
 }
