@@ -20,7 +20,7 @@ export * from './model/ids.ts';
 export * from './model/rows.ts';
 export { reasonSentences } from './model/reason-sentences.ts';
 export * from './model/states.ts';
-export * from './plan/plan.ts';
+export * from './plan/index.ts';
 export * from './authority.ts';
 export * from './decide/context.ts';
 export * from './decide/create.ts';
