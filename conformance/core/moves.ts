@@ -68,8 +68,8 @@ export function authorityFor(world: World, node: string, number?: number): Autho
 }
 
 export const oneOutput: OutputRef = { path: 'out/app', digest: fakeDigest('app'), bytes: 12, mode: 0o644 };
-const evidence = (outputs: readonly OutputRef[], code: number | null) => ({
-  exit: code === null ? null : { code, signal: null },
+const evidence = (outputs: readonly OutputRef[], code: number) => ({
+  exit: { code, signal: null },
   outputs,
   reports: [],
   log: null,
@@ -115,7 +115,7 @@ export function runnerMessage(world: World, word: RunnerWord, node: string, opti
         detail: { step: null, stepIndex: null, message: options.message ?? null },
       };
     case 'stopped':
-      return { type: 'ConfirmTermination', authority, evidence: evidence([], null) };
+      return { type: 'ConfirmTermination', authority, evidence: evidence([], 130) };
   }
 }
 

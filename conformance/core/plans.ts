@@ -15,5 +15,15 @@ export type RunHeader = Omit<Partial<RunFile>, 'jobs' | 'gates'>;
 
 /** A plan of these nodes; the header is made up where it is not given. Retries wait only where a plan says so. */
 export function planFor(nodes: readonly BuiltNode[], header: RunHeader = {}): ExecutablePlan {
+  const key = JSON.stringify([nodes, header]);
+  const known = compiled.get(key) ?? compile(nodes, header);
+  compiled.set(key, known);
+  return known;
+}
+
+/** Suites build the same plans again and again, and a plan never changes. */
+const compiled = new Map<string, ExecutablePlan>();
+
+function compile(nodes: readonly BuiltNode[], header: RunHeader): ExecutablePlan {
   return planOf({ project: 'suite', name: 'plan', retry: { backoff: 'none' }, ...header }, nodes, fakeDigest);
 }

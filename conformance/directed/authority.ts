@@ -163,6 +163,9 @@ export const authority = [
         expectUntouched(w, () => say(w, word, 'a', { number }), 'rejected Stale');
       }
       assert.equal(attemptOf(w, 'a', number).lateResult, true);
+      const { id } = attemptOf(w, 'a', number);
+      const late = w.facts.filter((fact) => fact.type === 'LateAttemptResultRejected' && fact.id === id);
+      assert.equal(late.length, 1);
     }
     assert.deepEqual(ends(), before);
   }),

@@ -309,7 +309,8 @@ export const graph = [
       job('b', { needs: [{ gate: 'g', condition: 'completed' }] }),
       gate('g'),
     ]);
-    w.submit(decideGate(w, 'g', 'reject'));
+    w.submit(decideGate(w, 'g', 'reject'), 'user:eve');
+    assert.equal(gateOf(w, 'g').decidedBy, 'user:eve');
     assert.deepEqual(states(w, 'a', 'b', 'g'), [
       'Skipped:UpstreamFailed',
       'Eligible:DependenciesSatisfied',

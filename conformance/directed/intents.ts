@@ -61,6 +61,15 @@ export const intents = [
       assert.equal(w.state.run.state, ends);
     }
   }),
+  behaviour('run intent: a run that holds no job ends at once, without cancelling first', (world) => {
+    for (const { command, ends, reason } of runIntents) {
+      const w = world([job('a'), job('b', { needs: ['a'] })], withDeadline);
+      succeed(w, 'a');
+      assert.equal(w.state.run.state, 'Running');
+      assert.deepEqual(factsOf(endRun(w, command)), [`JobCancelled:${reason}`, `Run${ends}:${reason}`]);
+      assert.equal(w.state.run.intent?.kind, ends);
+    }
+  }),
   behaviour('run intent: an offer is revoked, its attempt and job end at once', (world) => {
     for (const { command, ends, reason } of runIntents) {
       const w = world([job('a')], withDeadline);
@@ -122,6 +131,13 @@ export const intents = [
     expectUntouched(w, () => w.submit({ type: 'JudgeNodes', nodes: [0, 1] }), 'no-op NothingDue');
     expectUntouched(w, () => w.submit({ type: 'ReachRetryTime', job: jobOf(w, 'b').id }), 'rejected AlreadyTerminal');
   }),
+  behaviour('000 §375.29: a run that succeeded answers every later end with its own', (world) => {
+    const w = world([job('a')], withDeadline);
+    succeed(w, 'a');
+    w.now += 3_600_000;
+    for (const { command } of runIntents) expectUntouched(w, () => w.submit(command), 'no-op AlreadyTerminal');
+    expectUntouched(w, () => grant(w, 'a'), 'rejected AlreadyTerminal');
+  }),
   behaviour('a run deadline is not reached a millisecond early', (world) => {
     const w = world([job('a')], withDeadline);
     w.now += 3_599_999;
@@ -172,6 +188,11 @@ export const intents = [
         const row = jobOf(w, 'a');
         assert.deepEqual([row.state, row.reason?.code, row.failureClass], ['Cancelled', 'OperatorCancelled', null]);
         assert.deepEqual([row.workloadFailures, row.terminateBy, attemptOf(w, 'a').state], [0, null, 'Cancelled']);
+        const { exit, failureDetail } = attemptOf(w, 'a');
+        assert.deepEqual(
+          [exit?.code, failureDetail?.message],
+          [word === 'fail' ? 1 : 130, word === 'fail' ? null : undefined],
+        );
         assert.deepEqual([w.state.run.state, w.state.run.reason?.code], ['Cancelled', 'RequiredJobCancelled']);
       }
     }
@@ -264,6 +285,7 @@ export const intents = [
       'RunCancelled:RequiredJobCancelled',
     ]);
     assert.deepEqual([attemptOf(w, 'b').state, attemptOf(w, 'b').outputs.length], ['Cancelled', 1]);
+    assert.equal(attemptOf(w, 'b').exit?.code, 0);
     assert.deepEqual([jobOf(w, 'b').outputs, jobOf(w, 'b').executionSource], [[], null]);
   }),
   behaviour('completion after intent: a plan may let a success stand against any intent', (world) => {
@@ -295,6 +317,7 @@ export const intents = [
     say(w, 'complete', 'a');
     assert.deepEqual([jobOf(w, 'a').state, jobOf(w, 'a').reason?.code], ['TimedOut', 'UploadTimeout']);
     assert.deepEqual([attemptOf(w, 'a').state, attemptOf(w, 'a').outputs.length], ['TimedOut', 1]);
+    assert.deepEqual([attemptOf(w, 'a').exit?.code, attemptOf(w, 'a').failureClass], [0, 'Timeout']);
     assert.deepEqual([jobOf(w, 'a').failureClass, jobOf(w, 'a').workloadFailures], ['Timeout', 1]);
   }),
   behaviour('a runner that ignores a cancel loses the lease, and the job ends as cancelled', (world) => {
@@ -364,6 +387,7 @@ export const intents = [
     expectAnswer(to(w.limits.priorityMax), 'accepted');
     bringTo(w, 'a', 'Running');
     expectAnswer(to(-w.limits.priorityMax), 'accepted');
+    assert.equal(w.state.run.priority, -w.limits.priorityMax);
     w.submit(cancelRun);
     expectAnswer(to(7), 'accepted');
     assert.equal(w.state.run.priority, 7);

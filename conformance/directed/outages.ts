@@ -85,6 +85,7 @@ export const outages = [
     bringTo(w, 'a', 'Running');
     w.submit(cancelRun);
     expectAnswer(credit(w, 1, w.now, 5_000), 'accepted');
+    expectUntouched(w, () => credit(w, 1, w.now, 5_000), 'no-op AlreadyDone');
     say(w, 'stopped', 'a');
     expectUntouched(w, () => credit(w, 2, w.now, 5_000), 'no-op NothingDue');
   }),

@@ -77,6 +77,7 @@ export const retries = [
       w.now += 1;
       w.submit(expireLease(w, 'a'));
       assert.deepEqual([jobOf(w, 'a').state, jobOf(w, 'a').currentLease], ['Lost', null]);
+      assert.equal(attemptOf(w, 'a').failureClass, 'RunnerLost');
       w.followUp();
       assert.deepEqual([jobOf(w, 'a').state, jobOf(w, 'a').failureClass], ['Failed', 'RunnerLost']);
       assert.equal(w.state.run.state, 'Failed');
@@ -142,6 +143,33 @@ export const retries = [
       }
     },
   ),
+  behaviour('a final failure in any phase leaves its evidence and its charge', (world) => {
+    for (const phase of ['Preparing', 'Running', 'UploadingOutputs'] as const) {
+      const w = world([job('a')]);
+      bringTo(w, 'a', phase);
+      say(w, 'fail', 'a', { failureClass: 'TestFailure', message: 'two tests' });
+      assert.deepEqual(
+        [jobOf(w, 'a').state, jobOf(w, 'a').failureClass, ...budgets(w)],
+        ['Failed', 'TestFailure', 1, 0],
+      );
+      const { exit, failureClass, failureDetail, finishedAt } = attemptOf(w, 'a');
+      assert.deepEqual([exit, failureClass, finishedAt], [{ code: 1, signal: null }, 'TestFailure', w.now]);
+      assert.equal(failureDetail?.message, 'two tests');
+    }
+  }),
+  behaviour('what a runner says about its failure is cut to a bound', (world) => {
+    const w = world([job('a')], {}, { limits: { reasonMessageCharsMax: 5 } });
+    bringTo(w, 'a', 'Running');
+    say(w, 'fail', 'a', { message: '123456' });
+    assert.deepEqual([attemptOf(w, 'a').failureDetail?.message, jobOf(w, 'a').reason?.message], ['1234…', '1234…']);
+    const exact = world([job('a')], {}, { limits: { reasonMessageCharsMax: 5 } });
+    bringTo(exact, 'a', 'Running');
+    say(exact, 'fail', 'a', { message: '12345' });
+    assert.deepEqual(
+      [attemptOf(exact, 'a').failureDetail?.message, jobOf(exact, 'a').reason?.message],
+      ['12345', '12345'],
+    );
+  }),
   behaviour('policy and internal failures are never retried and charge nothing', (world) => {
     for (const failureClass of ['Policy', 'Internal'] as const) {
       const w = world([job('a')]);
@@ -185,6 +213,7 @@ export const retries = [
     );
     assert.deepEqual([row.refusedBy, budgets(w)], [[{ session: sessionOf('ada'), at: w.now }], [0, 0]]);
     assert.deepEqual([attemptOf(w, 'a').state, leaseOf(w, 'a').state], ['Rejected', 'Rejected']);
+    assert.deepEqual([attemptOf(w, 'a').failureClass, attemptOf(w, 'a').reason?.message], [null, 'busy']);
     grant(w, 'a', 'bob');
     w.now += w.limits.offerTtlMs;
     assert.deepEqual(factsOf(w.submit(expireLease(w, 'a'))).slice(0, 2), [
@@ -222,15 +251,24 @@ export const retries = [
     assert.deepEqual([w.state.run.state, row.refusals, row.currentLease, ...budgets(w)], ['Failed', 0, null, 0, 1]);
   }),
   behaviour('offers that expire count like refusals', (world) => {
-    const w = world([job('a', { retry: { infrastructureRetries: 0 } })]);
-    for (let count = 0; count < w.limits.refusalsMax; count += 1) {
-      grant(w, 'a');
-      w.now += w.limits.offerTtlMs - 1;
-      expectUntouched(w, () => w.submit(expireLease(w, 'a')), 'no-op NotDue');
-      w.now += 1;
-      expectAnswer(w.submit(expireLease(w, 'a')), 'accepted');
+    for (const infrastructureRetries of [0, 1]) {
+      const w = world([job('a', { retry: { infrastructureRetries, backoff: '2s' } })]);
+      for (let count = 0; count < w.limits.refusalsMax; count += 1) {
+        assert.equal(jobOf(w, 'a').refusals, count);
+        grant(w, 'a');
+        w.now += w.limits.offerTtlMs - 1;
+        expectUntouched(w, () => w.submit(expireLease(w, 'a')), 'no-op NotDue');
+        w.now += 1;
+        expectAnswer(w.submit(expireLease(w, 'a')), 'accepted');
+      }
+      const row = jobOf(w, 'a');
+      assert.deepEqual(
+        [row.state, row.reason?.code],
+        [infrastructureRetries === 0 ? 'Failed' : 'RetryWaiting', 'NoWillingRunner'],
+      );
+      assert.deepEqual([row.refusals, row.refusedBy, row.currentLease, ...budgets(w)], [0, [], null, 0, 1]);
+      assert.equal(row.retryNotBefore, infrastructureRetries === 0 ? null : w.now + 2_000);
     }
-    assert.equal(jobOf(w, 'a').reason?.code, 'NoWillingRunner');
   }),
   behaviour('an offer taken resets the count, an offer taken back does not', (world) => {
     const w = world([job('a')]);

@@ -53,6 +53,7 @@ export const timeouts = [
       ]);
       assert.deepEqual([jobOf(w, 'a').failureClass, attemptOf(w, 'a').state], ['Timeout', 'TimedOut']);
       assert.deepEqual([jobOf(w, 'a').workloadFailures, jobOf(w, 'a').terminateBy], [1, null]);
+      assert.deepEqual([attemptOf(w, 'a').exit?.code, attemptOf(w, 'a').failureClass], [130, 'Timeout']);
     }
   }),
   behaviour('a timeout of another phase or attempt is no timeout', (world) => {
@@ -141,6 +142,7 @@ export const timeouts = [
         assert.deepEqual([jobOf(w, 'a').failureClass, jobOf(w, 'a').currentLease], ['Timeout', null]);
         assert.equal(jobOf(w, 'a').workloadFailures, 1);
         assert.equal(attemptOf(w, 'a').state, end === 'lost' ? 'Lost' : 'TimedOut');
+        assert.equal(attemptOf(w, 'a').failureClass, end === 'lost' ? 'RunnerLost' : 'Timeout');
       }
     }
   }),

@@ -2,6 +2,7 @@
 
 import type { ReasonCode } from '../model/codes.ts';
 import type { AttemptFactType, JobFactType, LeaseFactType } from '../model/facts.ts';
+import type { FailureClass } from '../model/failure-class.ts';
 import type { FailureDetail, JobRow, Reason } from '../model/rows.ts';
 import type { AttemptState, JobState, LeaseState } from '../model/states.ts';
 import { attemptStates, isAttemptTerminal, isJobEnded, jobStates, leaseStates } from '../model/states.ts';
@@ -74,9 +75,22 @@ function attemptSet(draft: Draft, context: DecideContext, move: JobMove, effects
     planned: draft.index.job(move.index),
     now: context.now,
     evidence: move.data.evidence ?? null,
-    failureClass: move.event === 'LeaseExpired' ? 'RunnerLost' : move.guard.failureClass,
+    failureClass: attemptClass(move),
     detail: boundedDetail(move.data.detail ?? null, context.limits.reasonMessageCharsMax),
   });
+}
+
+/** A refused offer is no failure of the attempt, even where it spends one of the job. */
+function attemptClass(move: JobMove): FailureClass | null {
+  switch (move.event) {
+    case 'LeaseExpired':
+      return 'RunnerLost';
+    case 'LeaseRejected':
+    case 'OfferExpired':
+      return null;
+    default:
+      return move.guard.failureClass;
+  }
 }
 
 /** What a runner says about its failure goes into a fact, so it is as bounded as a reason (F4). */
