@@ -30,6 +30,8 @@ export interface Terminal {
   readonly errorStream: NodeJS.WriteStream;
   /** Data: a text without its last line end. */
   out(text: string): void;
+  /** Bytes as they are; resolves when the reader has room for more. */
+  raw(chunk: Uint8Array): Promise<void>;
   /** Diagnostics. */
   note(text: string): void;
   /** Diagnostics that `--quiet` leaves out. */
@@ -57,6 +59,10 @@ export function createTerminal(process: NodeJS.Process, options: GlobalOptions):
     out(text) {
       stdout.write(`${text}\n`);
     },
+    raw: (chunk) =>
+      new Promise((resolve) => {
+        stdout.write(chunk, () => resolve());
+      }),
     note,
     progress(text) {
       if (!quiet) note(text);

@@ -14,7 +14,11 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-function places(options: { readonly cwd?: string; readonly env?: Record<string, string>; readonly store?: string }): Places {
+function places(options: {
+  readonly cwd?: string;
+  readonly env?: Record<string, string>;
+  readonly store?: string;
+}): Places {
   const found = placesOf({ cwd: options.cwd ?? root, env: options.env ?? {}, store: options.store });
   if (!found.ok) throw new Error(found.problem);
   return found.places;
@@ -44,9 +48,12 @@ describe('places', () => {
     expect(places({ store: join(root, '.forgeyard', 'forgeyard.db') }).home).toBe(join(root, '.forgeyard'));
   });
 
-  it.each(['', ' ', 'postgres://host/db', 'mysql:x', 'sqlite:', 'memory:x', 'a\0b'])('refuses the store %j', (store) => {
-    expect(placesOf({ cwd: root, env: {}, store }).ok).toBe(false);
-  });
+  it.each(['', ' ', 'postgres://host/db', 'mysql:x', 'sqlite:', 'memory:x', 'a\0b'])(
+    'refuses the store %j',
+    (store) => {
+      expect(placesOf({ cwd: root, env: {}, store }).ok).toBe(false);
+    },
+  );
 });
 
 describe('opening', () => {
@@ -80,7 +87,12 @@ describe('host identity', () => {
   it('nothing is proven of another machine, another container, an unknown start, or a text nobody wrote', () => {
     const host = currentHost();
     const other = '0'.repeat(16);
-    for (const change of [{ machine: other }, { namespace: other }, { namespace: other, boot: other }, { started: null }])
+    for (const change of [
+      { machine: other },
+      { namespace: other },
+      { namespace: other, boot: other },
+      { started: null },
+    ])
       expect(isProvenDead(formatHost({ ...host, ...change }), host, gone)).toBe(false);
     for (const text of ['', 'v1', `v2${formatHost(host).slice(2)}`, `${formatHost(host)} more`])
       expect(isProvenDead(text, host, gone)).toBe(false);

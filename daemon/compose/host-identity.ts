@@ -84,7 +84,9 @@ function textOf(path: string): string | null {
 
 function outputOf(file: string, args: readonly string[]): string | null {
   try {
-    return execFileSync(file, args, { encoding: 'utf8', timeout: 2_000, stdio: ['ignore', 'pipe', 'ignore'] }).trim() || null;
+    return (
+      execFileSync(file, args, { encoding: 'utf8', timeout: 2_000, stdio: ['ignore', 'pipe', 'ignore'] }).trim() || null
+    );
   } catch {
     return null;
   }

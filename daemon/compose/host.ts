@@ -84,7 +84,10 @@ interface AgentParts extends ReturnType<typeof runtimePorts> {
   readonly host: string;
 }
 
-function createLocalAgent(options: HostOptions, parts: AgentParts): { readonly agent: Agent; readonly close: () => void } {
+function createLocalAgent(
+  options: HostOptions,
+  parts: AgentParts,
+): { readonly agent: Agent; readonly close: () => void } {
   const { runtime, host, ids } = parts;
   // The control plane knows which process the agent of this link lives in; the agent has no say in it.
   const link = createMemoryLink((request) =>

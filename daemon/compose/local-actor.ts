@@ -8,7 +8,11 @@ export function localActor(): ActorRef {
 
 function osUser(): string {
   try {
-    return userInfo().username.replace(/[^\w.@-]/g, '-').slice(0, 64) || 'unknown';
+    return (
+      userInfo()
+        .username.replace(/[^\w.@-]/g, '-')
+        .slice(0, 64) || 'unknown'
+    );
   } catch {
     // A container may run under a number that has no name.
     return `uid-${process.getuid?.() ?? 'unknown'}`;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeUuid, idKinds, isUuid, parseId, publicId, createUuidV7 } from './index.ts';
+import { createUuidV7, encodeUuid, idKinds, isUuid, parseId, publicId } from './index.ts';
 
 const kinds = fc.constantFrom(...idKinds);
 
@@ -43,7 +43,16 @@ describe('ids for people', () => {
   it('an id of another kind, or text that is no id, is told apart', () => {
     const uuid = '01890a5d-ac96-774b-bcce-b302099a8057';
     expect(parseId(publicId('job', uuid), 'run')).toEqual({ kind: 'other-kind', found: 'job' });
-    for (const text of ['', 'run_', 'run_8', 'run_u', 'dog_01', 'run_0123456789012345678901234567', '../../etc', 'run_01/x'])
+    for (const text of [
+      '',
+      'run_',
+      'run_8',
+      'run_u',
+      'dog_01',
+      'run_0123456789012345678901234567',
+      '../../etc',
+      'run_01/x',
+    ])
       expect(parseId(text, 'run'), text).toEqual({ kind: 'malformed' });
     expect(parseId('run_O1IL', 'run').kind).toBe('prefix');
   });

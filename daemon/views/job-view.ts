@@ -45,7 +45,7 @@ export interface AttemptView {
   readonly log: string | null;
   readonly lateResult: boolean;
   /** What the job did after it: another attempt, or its end. */
-  readonly then: 'retried' | 'retrying' | 'job ended' | 'going on';
+  readonly followedBy: 'retried' | 'retrying' | 'job ended' | 'going on';
 }
 
 export interface LeaseView {
@@ -66,7 +66,11 @@ export interface JobView extends JobLine {
   readonly resources: { readonly slots: number; readonly timeouts: PlannedJob['spec']['timeouts'] };
   readonly retry: PlannedJob['retry'];
   readonly attemptHistory: readonly AttemptView[];
-  readonly failure: { readonly class: string | null; readonly message: string | null; readonly step: string | null } | null;
+  readonly failure: {
+    readonly class: string | null;
+    readonly message: string | null;
+    readonly step: string | null;
+  } | null;
   readonly outputs: readonly OutputRef[];
   readonly reports: readonly OutputRef[];
   readonly eligibleAt: string | null;
@@ -136,7 +140,7 @@ export function attemptViews({ job, attempts, sessions, now }: JobRows): readonl
     durationMs: Math.max(0, (attempt.finishedAt ?? now) - attempt.leasedAt),
     log: attempt.log,
     lateResult: attempt.lateResult,
-    then: whatFollowed(attempt, attempts[at + 1], job),
+    followedBy: whatFollowed(attempt, attempts[at + 1], job),
   }));
 }
 
@@ -164,7 +168,7 @@ export function faultOf(attempt: AttemptRow): AttemptFault {
   }
 }
 
-function whatFollowed(attempt: AttemptRow, next: AttemptRow | undefined, job: JobRow): AttemptView['then'] {
+function whatFollowed(attempt: AttemptRow, next: AttemptRow | undefined, job: JobRow): AttemptView['followedBy'] {
   if (attempt.finishedAt === null) return 'going on';
   if (next !== undefined) return 'retried';
   return job.finishedAt === null ? 'retrying' : 'job ended';

@@ -1,6 +1,5 @@
 /** A reason as data for others: the code decides, the sentence is for people. */
-import type { Reason } from '../../machines/index.ts';
-import type { ReasonCode } from '../../machines/index.ts';
+import type { Reason, ReasonCode } from '../../machines/index.ts';
 
 export interface ReasonView {
   readonly code: ReasonCode;

@@ -106,7 +106,10 @@ export function runView({ run, nodes, attempts }: LoadedRun, now: number): RunVi
     nodes: nodes.map((row) =>
       row.kind === 'gate'
         ? gateView(row)
-        : jobLine(row, { now, attempt: row.currentAttempt === null ? null : (current.get(row.currentAttempt) ?? null) }),
+        : jobLine(row, {
+            now,
+            attempt: row.currentAttempt === null ? null : (current.get(row.currentAttempt) ?? null),
+          }),
     ),
   };
 }

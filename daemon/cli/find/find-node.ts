@@ -31,7 +31,11 @@ interface NodeKind<Row extends NodeRow> {
   readonly isWanted: (row: NodeRow) => row is Row;
 }
 
-async function findNode<Row extends NodeRow>(store: Store, typed: string, wanted: NodeKind<Row>): Promise<FoundNode<Row>> {
+async function findNode<Row extends NodeRow>(
+  store: Store,
+  typed: string,
+  wanted: NodeKind<Row>,
+): Promise<FoundNode<Row>> {
   const slash = typed.indexOf('/');
   if (slash > 0) return await findByName(store, { run: typed.slice(0, slash), name: typed.slice(slash + 1) }, wanted);
   const parsed = parseId(typed, wanted.kind);

@@ -43,8 +43,13 @@ function toCell(cell: string | Cell): Cell {
 }
 
 /** `name  value` lines for one thing; empty values are left out. */
-export function renderFields(fields: readonly (readonly [name: string, value: string | Cell | null])[], paint: Paint): string {
-  const shown = fields.filter((field): field is readonly [string, string | Cell] => field[1] !== null && field[1] !== '');
+export function renderFields(
+  fields: readonly (readonly [name: string, value: string | Cell | null])[],
+  paint: Paint,
+): string {
+  const shown = fields.filter(
+    (field): field is readonly [string, string | Cell] => field[1] !== null && field[1] !== '',
+  );
   const width = Math.max(0, ...shown.map(([name]) => name.length));
   return shown
     .map(([name, value]) => {

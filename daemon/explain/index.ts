@@ -1,0 +1,4 @@
+/** Explanations: pure functions over persisted rows. */
+export { explainJob } from './explain-job.ts';
+export { explainRun } from './explain-run.ts';
+export type { ExplainRows, Explanation, JobEvidence } from './explanation.ts';
