@@ -1,9 +1,7 @@
 /** The runner protocol, answered: every message becomes a command, a renewal or a session change (000 §113-114, §183-193). */
 import type {
-  Authority,
   Command,
   Digest,
-  DirectiveValue,
   Evidence,
   FailureClass,
   MessageId,
@@ -13,13 +11,7 @@ import type {
   SessionId,
 } from '../../machines/index.ts';
 import { failureClasses } from '../../machines/index.ts';
-import type {
-  Directive,
-  MessageAuthority,
-  RunnerReply,
-  RunnerRequest,
-  RunnerRequestOf,
-} from '../../runner/protocol/index.ts';
+import type { RunnerReply, RunnerRequest, RunnerRequestOf } from '../../runner/protocol/index.ts';
 import type { ActorRef, AttemptProgress, CommandResult, RunnerGateway } from '../api.ts';
 import type { Directory } from '../directory.ts';
 import type { Ports } from '../ports.ts';
@@ -28,6 +20,7 @@ import type { Submit } from '../submit.ts';
 import type { Grants } from './grants.ts';
 import { renewAttempts } from './renewals.ts';
 import type { SessionService } from './session-service.ts';
+import { rejected, toAuthority, toWire } from './wire.ts';
 
 export interface GatewayPorts extends Ports {
   readonly sessions: SessionCache;
@@ -120,12 +113,6 @@ const runnerActor = (runner: string): ActorRef => ({
   permissions: new Set(['runner.connect'] as const),
 });
 
-/** The wire's plain strings become branded ids here, at the edge, and nowhere else. */
-export function toAuthority(wire: MessageAuthority): Authority {
-  const { job, attempt, lease, epoch, runner, session, specDigest } = wire;
-  return { job, attempt, lease, epoch, runner, session, specDigest } as Authority;
-}
-
 async function commandOf(ports: GatewayPorts, message: Attempting): Promise<Command | null> {
   const authority = toAuthority(message.authority);
   switch (message.type) {
@@ -178,8 +165,6 @@ const toOutput = (wire: RunnerRequestOf<'complete'>['outputs'][number]): OutputR
   digest: wire.digest as Digest,
 });
 
-export const rejected = (code: string, message: string): RunnerReply => ({ type: 'rejected', code, message });
-
 function replyTo(result: CommandResult, now: number): RunnerReply {
   if (result.outcome === 'rejected') {
     const stale = result.code === 'Stale' || result.code === 'LeaseExpired' || result.code === 'UnknownEntity';
@@ -191,16 +176,4 @@ function replyTo(result: CommandResult, now: number): RunnerReply {
 function fromReply(reply: Reply, now: number): RunnerReply {
   if (reply.kind === 'directive') return { type: 'directive', directive: toWire(reply.directive, now) };
   return { type: 'ok' };
-}
-
-/** Times become durations: runners keep their own monotonic deadlines (architecture: time). */
-export function toWire(directive: DirectiveValue, now: number): Directive {
-  switch (directive.kind) {
-    case 'continue':
-      return { kind: 'continue', leaseMs: Math.max(0, directive.expiresAt - now) };
-    case 'cancel':
-      return { kind: 'cancel', intent: directive.intent.kind, leaseMs: Math.max(0, directive.expiresAt - now) };
-    case 'stale':
-      return { kind: 'stale' };
-  }
 }

@@ -7,7 +7,7 @@ import type { Directive, MessageAuthority } from '../../runner/protocol/index.ts
 import type { Renewal, RenewalOutcome } from '../../store/index.ts';
 import type { Directory } from '../directory.ts';
 import type { Ports } from '../ports.ts';
-import { toAuthority } from './gateway.ts';
+import { toAuthority } from './wire.ts';
 
 type RenewalPorts = Ports & { readonly ensureBeat: () => Promise<void> };
 
