@@ -40,7 +40,7 @@ export function foreign(file: string, cause?: unknown): StoreOpenError {
   });
 }
 
-function readOnly(file: string, cause: unknown): StoreOpenError {
+export function readOnly(file: string, cause: unknown): StoreOpenError {
   const hint = 'Give this user the right to write the file and its directory, or name another place.';
   return new StoreOpenError('ReadOnly', { file, cause, hint });
 }
@@ -61,7 +61,7 @@ function isDirectory(place: string): boolean {
   return statSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-function isWritable(place: string): boolean {
+export function isWritable(place: string): boolean {
   try {
     accessSync(place, constants.W_OK);
     return true;

@@ -6,7 +6,7 @@ import type { Connection } from './connection.ts';
 import { createConnection } from './connection.ts';
 import { applicationId, migrate } from './migrate.ts';
 import { StoreOpenError } from './open-error.ts';
-import { foreign, openFailure } from './open-failure.ts';
+import { foreign, isWritable, openFailure, readOnly } from './open-failure.ts';
 import { text } from './rows/read-columns.ts';
 import { resultCode, resultCodes } from './sqlite-errors.ts';
 
@@ -28,6 +28,8 @@ export function openConnection({ file, clock, busyTimeoutMs, pagesMax }: OpenOpt
     );
     if (pagesMax !== null) connection.database.exec(`PRAGMA max_page_count = ${pagesMax}`);
     connection.database.exec('PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; PRAGMA cache_size = -32768');
+    // SQLite opens a read-only file as one, and would only say so at the first write.
+    if (!isWritable(file)) throw readOnly(file, undefined);
     migrate(connection, file, clock.now());
     useWriteAheadLog(connection, file, busyTimeoutMs);
     return connection;
