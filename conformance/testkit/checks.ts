@@ -88,7 +88,8 @@ function exactlyOnce({ facts }: WholeRun): readonly string[] {
   const seen = new Set<string>();
   const ends = new Set<string>();
   for (const [place, { eventId, sequence, fact }] of facts.entries()) {
-    if (sequence !== place + 1 || fact.sequence !== sequence) findings.push(`facts: ${sequence} stands at ${place + 1}`);
+    if (sequence !== place + 1 || fact.sequence !== sequence)
+      findings.push(`facts: ${sequence} stands at ${place + 1}`);
     if (seen.has(eventId)) findings.push(`facts: event ${eventId} twice`);
     seen.add(eventId);
     if (!isEnd(fact)) continue;

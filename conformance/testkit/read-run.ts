@@ -22,7 +22,7 @@ export async function readRun(store: Store, run: RunId): Promise<WholeRun> {
     aggregate: aggregateOf(loaded),
     facts: await allFacts(store, run),
     attempts: await store.attempts(run, {}),
-    leases: await store.leases(run, { live: false }),
+    leases: [...(await store.leases(run, { live: true })), ...(await store.leases(run, { live: false }))],
   };
 }
 

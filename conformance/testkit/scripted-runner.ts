@@ -98,10 +98,7 @@ export function createScriptedRunner(options: ScriptedRunnerOptions): ScriptedRu
     start: ({ authority }, messageId) => send({ type: 'start', authority }, messageId),
     finish: ({ authority }, messageId) => send({ type: 'finish', authority, exit: success }, messageId),
     complete: ({ authority }, { messageId, outputs = [] } = {}) =>
-      send(
-        { type: 'complete', authority, exit: success, outputs: [...outputs], reports: [], log: null },
-        messageId,
-      ),
+      send({ type: 'complete', authority, exit: success, outputs: [...outputs], reports: [], log: null }, messageId),
     fail: ({ authority }, { messageId, failureClass = 'UserCommand', transient = true } = {}) =>
       send(
         {

@@ -11,7 +11,16 @@
  */
 import type { ActorRef, CreateRunResult, Runtime, RuntimeFailpoint, RuntimeOptions } from '../../actors/index.ts';
 import { createRuntime } from '../../actors/index.ts';
-import type { AttemptRow, ExecutablePlan, GateRow, JobRow, LeaseRow, Limits, RunId, RunRow } from '../../machines/index.ts';
+import type {
+  AttemptRow,
+  ExecutablePlan,
+  GateRow,
+  JobRow,
+  LeaseRow,
+  Limits,
+  RunId,
+  RunRow,
+} from '../../machines/index.ts';
 import { limits as realLimits } from '../../machines/index.ts';
 import type { BuiltNode } from '../../machines/plan/index.ts';
 import type { Store, StoreClock, StoredFact } from '../../store/index.ts';

@@ -1,0 +1,57 @@
+/** How the suite's tests are told: each on a stage of its own, whose history every checker has looked at in the end. */
+
+import type { Limits } from '../../machines/index.ts';
+import type { Store } from '../../store/index.ts';
+import type { MakeStore, SuiteExpectation, SuiteRunner } from '../../store/suite/index.ts';
+import type { Stage } from '../testkit/index.ts';
+import { openStage } from '../testkit/index.ts';
+
+export interface RuntimeSuiteOptions {
+  /** What every runtime sees of the store; the suite then leaves out what is about faults of its own making. */
+  readonly disturb?: (store: Store) => Store;
+}
+
+export interface TestOptions {
+  readonly limits?: Partial<Limits>;
+}
+
+export interface Kit {
+  describe(name: string, body: () => void): void;
+  expect(actual: unknown): SuiteExpectation;
+  test(name: string, body: (stage: Stage) => Promise<void>, options?: TestOptions): void;
+  /** Makes its own faults, or counts calls: not told in a storm. */
+  calmTest(name: string, body: (stage: Stage) => Promise<void>, options?: TestOptions): void;
+}
+
+export function createKit(runner: SuiteRunner, make: MakeStore, options: RuntimeSuiteOptions): Kit {
+  const { disturb } = options;
+  const test: Kit['test'] = (name, body, { limits } = {}) => {
+    runner.it(name, async () => {
+      const stage = await openStage({
+        openStore: ({ clock }) => make.open({ clock, hook: () => {} }),
+        ...(make.reopen === undefined ? {} : { reopenStore: ({ clock }) => reopen(make, clock) }),
+        ...(disturb === undefined ? {} : { disturb }),
+        ...(limits === undefined ? {} : { limits }),
+      });
+      try {
+        await body(stage);
+        await stage.settle();
+        runner.expect(await stage.problems()).toEqual([]);
+      } finally {
+        await stage.close();
+        await make.remove?.();
+      }
+    });
+  };
+  return {
+    describe: (name, body) => runner.describe(name, body),
+    expect: (actual) => runner.expect(actual),
+    test,
+    calmTest: disturb === undefined ? test : () => {},
+  };
+}
+
+function reopen(make: MakeStore, clock: { now(): number }): Promise<Store> {
+  if (make.reopen === undefined) throw new Error('this store cannot be opened twice');
+  return make.reopen({ clock, hook: () => {} });
+}

@@ -1,0 +1,23 @@
+/**
+ * The tests of the actor runtime over a store, against public interfaces and a test runner handed in.
+ *
+ *   runtimeSuite({ describe, it, expect }, 'mine', { open: async ({ clock }) => openMine(clock) });
+ */
+import type { MakeStore, SuiteRunner } from '../../store/suite/index.ts';
+import { authorityTests } from './authority.ts';
+import { creationTests } from './creation.ts';
+import type { RuntimeSuiteOptions } from './kit.ts';
+import { createKit } from './kit.ts';
+
+export function runtimeSuite(
+  runner: SuiteRunner,
+  name: string,
+  make: MakeStore,
+  options: RuntimeSuiteOptions = {},
+): void {
+  runner.describe(`runtime: ${name}`, () => {
+    const kit = createKit(runner, make, options);
+    creationTests(kit);
+    authorityTests(kit);
+  });
+}

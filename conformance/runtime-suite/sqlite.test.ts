@@ -1,0 +1,18 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openSqliteStore } from '../../store/index.ts';
+import { runtimeSuite } from './index.ts';
+
+let directory = '';
+const file = (): string => path.join(directory, 'store.db');
+
+runtimeSuite({ describe, it, expect }, 'sqlite', {
+  async open(environment) {
+    directory = await mkdtemp(path.join(tmpdir(), 'forgeyard-runtime-'));
+    return openSqliteStore({ file: file(), ...environment });
+  },
+  reopen: async (environment) => openSqliteStore({ file: file(), ...environment }),
+  remove: () => rm(directory, { recursive: true, force: true }),
+});
