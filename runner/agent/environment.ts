@@ -34,6 +34,7 @@ export function buildEnvironment(options: EnvironmentOptions): Record<string, st
     FORGEYARD: 'true',
     FORGEYARD_RUN_ID: offer.authority.run,
     FORGEYARD_RUN_NAME: offer.runName,
+    FORGEYARD_JOB: offer.jobName,
     FORGEYARD_JOB_ID: offer.authority.job,
     FORGEYARD_JOB_NAME: offer.jobName,
     FORGEYARD_ATTEMPT: String(offer.attemptNumber),
