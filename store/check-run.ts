@@ -10,7 +10,7 @@ import {
   isJobEnded,
   isLeaseLive,
   isRunTerminal,
-} from '../machines/index.ts';
+} from '../machines/model/index.ts';
 import type { StoreCheck } from './contract.ts';
 
 export type StoreProblem = StoreCheck['problems'][number];

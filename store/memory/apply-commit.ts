@@ -1,6 +1,6 @@
 /** Writes a judged commit. Nothing here may fail: a commit is whole or not at all (S1). */
 import type { AttemptRow, JobRow, LeaseRow, NodeRow, Timestamp } from '../../machines/index.ts';
-import { isLeaseLive, isRunTerminal } from '../../machines/index.ts';
+import { isLeaseLive, isRunTerminal } from '../../machines/model/index.ts';
 import type { RunCommit } from '../contract.ts';
 import type { QueueEntry } from './eligible-queue.ts';
 import { createEligibleQueue } from './eligible-queue.ts';

@@ -1,6 +1,6 @@
 /** The rules a database states as constraints (S5, S6), for the store that has none. Answers the first broken one. */
 import type { AttemptRow, LeaseRow, NodeRow } from '../../machines/index.ts';
-import { isAttemptTerminal, isGateEnded, isJobEnded, isLeaseLive, isRunTerminal } from '../../machines/index.ts';
+import { isAttemptTerminal, isGateEnded, isJobEnded, isLeaseLive, isRunTerminal } from '../../machines/model/index.ts';
 import type { RunCommit } from '../contract.ts';
 import { sameValue } from './same-value.ts';
 import type { MemoryRun } from './state.ts';

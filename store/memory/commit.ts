@@ -3,7 +3,7 @@
  * that touch the same run or request go in successive waves, so that each is judged against its predecessor's result.
  */
 import type { CommitGuard, MessageId, Timestamp } from '../../machines/index.ts';
-import { isLeaseLive } from '../../machines/index.ts';
+import { isLeaseLive } from '../../machines/model/index.ts';
 import type { CommitOutcome, RunCommit } from '../contract.ts';
 import { applyCommit } from './apply-commit.ts';
 import { brokenRule } from './broken-rule.ts';

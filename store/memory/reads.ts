@@ -9,7 +9,7 @@ import type {
   NodeRow,
   RunRow,
 } from '../../machines/index.ts';
-import { isJobActive, isLeaseLive } from '../../machines/index.ts';
+import { isJobActive, isLeaseLive } from '../../machines/model/index.ts';
 import type { EligibleJob, RunCounts, RunFilter, Store } from '../contract.ts';
 import { queueOfRun } from './apply-commit.ts';
 import type { MemoryRun, MemoryState } from './state.ts';

@@ -1,6 +1,6 @@
 /** Runner sessions, and the leases bound to them. */
 import type { LeaseRow, SessionId, SessionRow, Timestamp } from '../../machines/index.ts';
-import { isLeaseLive } from '../../machines/index.ts';
+import { isLeaseLive } from '../../machines/model/index.ts';
 import type { Renewal, RenewalOutcome, Store } from '../contract.ts';
 import type { MemoryState } from './state.ts';
 

@@ -1,6 +1,6 @@
 /** Heartbeat and credits, reconciler scans, action cache, audit. */
 import type { Digest, JobState } from '../../machines/index.ts';
-import { isLeaseLive } from '../../machines/index.ts';
+import { isLeaseLive } from '../../machines/model/index.ts';
 import type { ScanItem, ScanKind, Store } from '../contract.ts';
 import type { MemoryRun, MemoryState } from './state.ts';
 import { appendAudit, hasHeartbeatGap } from './state.ts';

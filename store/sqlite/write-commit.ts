@@ -1,6 +1,6 @@
 /** One commit inside an open transaction: look, compare, then write. Everything it reads is held by the write lock. */
 import type { MessageId, Timestamp } from '../../machines/index.ts';
-import { isLeaseLive } from '../../machines/index.ts';
+import { isLeaseLive } from '../../machines/model/index.ts';
 import type { CommitOutcome, RunCommit } from '../contract.ts';
 import { writeAudit } from './audit.ts';
 import type { Connection } from './connection.ts';
