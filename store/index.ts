@@ -7,10 +7,3 @@ export {
   StoreOpenError,
   storeOpenCodes,
 } from './sqlite/index.ts';
-export {
-  type MakeStore,
-  type SuiteEnvironment,
-  type SuiteExpectation,
-  type SuiteRunner,
-  storeSuite,
-} from './suite/index.ts';

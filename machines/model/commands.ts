@@ -2,7 +2,7 @@
  * Commands: intent in the imperative (003 §12). Each addresses one run; `decide` answers accepted, no-op or
  * rejected. Runner messages carry their full authority (000 §290).
  */
-import type { RejectionCode, ReasonCode } from './codes.ts';
+import type { ReasonCode, RejectionCode } from './codes.ts';
 import type { FailureClass } from './failure-class.ts';
 import type { AttemptId, Digest, GateId, JobId, LeaseId, RunId, RunnerId, SessionId, Timestamp } from './ids.ts';
 import type { FailureDetail, OutputRef, ProcessExit } from './rows.ts';

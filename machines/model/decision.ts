@@ -1,9 +1,9 @@
 /** What `decide` answers: data, never an effect. */
 import type { NoOpCode, RejectionCode } from './codes.ts';
+import type { TimeoutPhase } from './commands.ts';
 import type { Fact } from './facts.ts';
 import type { AttemptId, JobId, LeaseId, SessionId, Timestamp } from './ids.ts';
-import type { AttemptRow, JobIntent, JobRow, LeaseRow, GateRow, RunIntent, RunRow } from './rows.ts';
-import type { TimeoutPhase } from './commands.ts';
+import type { AttemptRow, GateRow, JobIntent, JobRow, LeaseRow, RunIntent, RunRow } from './rows.ts';
 
 /** One durable deadline of a run. `key` is unique in the run; setting it again moves it. */
 export interface Deadline {

@@ -1,4 +1,5 @@
 /** The vocabulary alone: for those who store or show rows and have no use for the charts (which take a while to load). */
+export * from './check-rows.ts';
 export * from './codes.ts';
 export * from './commands.ts';
 export * from './decision.ts';

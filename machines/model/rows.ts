@@ -5,6 +5,8 @@
  * run row is the number of the run's last fact and fences every commit (compare-and-set).
  * Columns that are not folded from facts are named in `unfoldedColumns` below.
  */
+
+import type { FailureImpact, SourceSnapshot } from '../plan/plan.ts';
 import type { ReasonCode } from './codes.ts';
 import type { FailureClass } from './failure-class.ts';
 import type {
@@ -20,7 +22,6 @@ import type {
   Timestamp,
 } from './ids.ts';
 import type { AttemptState, GateState, JobState, LeaseState, RunState, SessionState } from './states.ts';
-import type { FailureImpact, SourceSnapshot } from '../plan/plan.ts';
 
 export interface Reason {
   readonly code: ReasonCode;

@@ -1,5 +1,5 @@
 /** The reference store: what every other one is compared with, and what explorer and simulator run on. */
-import { checkRun } from '../check-run.ts';
+import { checkRows } from '../../machines/model/index.ts';
 import type { Store, StoreClock, StoreHook } from '../contract.ts';
 import { commitAll } from './commit.ts';
 import { outboxMethods } from './outbox.ts';
@@ -30,7 +30,7 @@ export function createMemoryStore({ clock, hook = () => {} }: MemoryStoreOptions
     ...upkeepMethods(state),
     async check() {
       const problems = [...state.runs.values()].flatMap(({ run, nodes, attempts, leases, facts }) =>
-        checkRun({
+        checkRows({
           run,
           nodes,
           attempts: [...attempts.values()],

@@ -1,7 +1,6 @@
 /** `store check`: the file by SQLite's own means, then the invariants across rows, run by run. */
-import type { RunId } from '../../machines/index.ts';
-import type { StoreProblem } from '../check-run.ts';
-import { checkRun } from '../check-run.ts';
+import type { RowProblem, RunId } from '../../machines/model/index.ts';
+import { checkRows } from '../../machines/model/index.ts';
 import type { Store, StoreCheck } from '../contract.ts';
 import type { Connection } from './connection.ts';
 import type { SqliteContext } from './context.ts';
@@ -43,14 +42,14 @@ function checkAll(connection: Connection): StoreCheck {
   };
 }
 
-function fileProblems(connection: Connection): readonly StoreProblem[] {
+function fileProblems(connection: Connection): readonly RowProblem[] {
   const integrity = connection
     .all('PRAGMA integrity_check(20)')
     .map((row) => text(row, 'integrity_check'))
     .filter((line) => line !== 'ok')
-    .map((message): StoreProblem => ({ code: 'Integrity', entity: 'file', message }));
+    .map((message): RowProblem => ({ code: 'Integrity', entity: 'file', message }));
   const references = connection.all('PRAGMA foreign_key_check').map(
-    (row): StoreProblem => ({
+    (row): RowProblem => ({
       code: 'ForeignKey',
       entity: text(row, 'table'),
       message: `a row refers to a missing row of ${text(row, 'parent')}`,
@@ -59,14 +58,14 @@ function fileProblems(connection: Connection): readonly StoreProblem[] {
   return [...integrity, ...references];
 }
 
-function runProblems(connection: Connection, id: RunId): readonly StoreProblem[] {
+function runProblems(connection: Connection, id: RunId): readonly RowProblem[] {
   const run = connection.get('SELECT * FROM runs WHERE id = ?', id);
   const facts = connection.get(
     'SELECT count(*) AS facts, min(sequence) AS first, max(sequence) AS last FROM events WHERE run_id = ?',
     id,
   );
   if (run === undefined || facts === undefined) return [];
-  return checkRun({
+  return checkRows({
     run: runFrom(run),
     nodes: nodesOf(connection, id),
     attempts: connection.map(attemptFrom, 'SELECT * FROM attempts WHERE run_id = ?', id),
@@ -80,7 +79,7 @@ function runProblems(connection: Connection, id: RunId): readonly StoreProblem[]
 }
 
 /** A run with undelivered batches has exactly one head, its oldest; otherwise they would never be delivered. */
-function outboxProblems(connection: Connection): readonly StoreProblem[] {
+function outboxProblems(connection: Connection): readonly RowProblem[] {
   return connection
     .all(
       `SELECT run_id FROM outbox GROUP BY run_id
@@ -93,7 +92,7 @@ function outboxProblems(connection: Connection): readonly StoreProblem[] {
     }));
 }
 
-function copyProblems(connection: Connection): readonly StoreProblem[] {
+function copyProblems(connection: Connection): readonly RowProblem[] {
   return connection
     .all(
       `SELECT jobs.id FROM jobs JOIN runs ON runs.id = jobs.run_id

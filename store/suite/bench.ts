@@ -1,10 +1,11 @@
 /** One test's workbench: store, clock, hook, and the short words the tests are written in. */
 import type { RunId, RunnerId, SessionId, SessionRow } from '../../machines/index.ts';
 import type { CommitOutcome, RunCommit, Store, StoreFailpoint } from '../contract.ts';
+import type { RunRows } from './change.ts';
 import { id } from './ids.ts';
 import type { NodeOptions, RunOptions } from './rows.ts';
 import { makePlan } from './rows.ts';
-import type { RunRows, Step } from './run-script.ts';
+import type { Step } from './run-script.ts';
 import { acceptStep, createStep, grantStep } from './run-script.ts';
 import type { MakeStore, SuiteRunner } from './subject.ts';
 

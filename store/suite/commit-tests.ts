@@ -1,8 +1,8 @@
 /** S1-S6: compare-and-set, guards, receipts, creation, terminal rows, uniqueness. */
 import type { AttemptId, LeaseId, MessageId, RunId, SessionId } from '../../machines/index.ts';
 import { creation, useBench } from './bench.ts';
+import type { RunRows } from './change.ts';
 import { id } from './ids.ts';
-import type { RunRows } from './run-script.ts';
 import {
   acceptStep,
   changeStep,

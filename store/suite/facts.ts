@@ -1,6 +1,6 @@
 /** Facts of a hand-made change: one per row whose state differs. */
 import type { Fact, GateFact, JobFact, JobRow, LeaseFact, Reason, RunFact, Timestamp } from '../../machines/index.ts';
-import type { Change, RunRows } from './run-script.ts';
+import type { Change, RunRows } from './change.ts';
 
 const runFacts: Readonly<Record<string, RunFact['type']>> = {
   Running: 'RunStarted',

@@ -1,3 +1,4 @@
+export type { Change, RunRows } from './change.ts';
 export { id } from './ids.ts';
 export { makePlan, type NodeOptions, type RunOptions } from './rows.ts';
 export {
@@ -13,7 +14,6 @@ export {
   grantStep,
   jobAt,
   phaseStep,
-  type RunRows,
   rejectStep,
   type Step,
 } from './run-script.ts';

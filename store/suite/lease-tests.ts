@@ -2,8 +2,8 @@
 import type { SessionId } from '../../machines/index.ts';
 import type { Renewal } from '../contract.ts';
 import { newSession, useBench } from './bench.ts';
+import type { RunRows } from './change.ts';
 import { id } from './ids.ts';
-import type { RunRows } from './run-script.ts';
 import { changeStep, currentLease, expireStep, grantStep, jobAt, phaseStep } from './run-script.ts';
 import type { MakeStore, SuiteRunner } from './subject.ts';
 

@@ -3,9 +3,9 @@ import type { EventId } from '../../machines/index.ts';
 import type { AuditEntry } from '../contract.ts';
 import type { Bench } from './bench.ts';
 import { useBench } from './bench.ts';
+import type { RunRows } from './change.ts';
 import { id } from './ids.ts';
 import { aDigest } from './rows.ts';
-import type { RunRows } from './run-script.ts';
 import { changeStep, completeStep, expireStep, grantStep, jobAt, phaseStep, rejectStep } from './run-script.ts';
 import type { MakeStore, SuiteRunner } from './subject.ts';
 

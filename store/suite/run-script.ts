@@ -23,32 +23,15 @@ import type {
   Timestamp,
 } from '../../machines/index.ts';
 import type { Receipt, RunCommit, StoredFact, TimerClaim } from '../contract.ts';
+import type { Change, RunRows } from './change.ts';
 import { factsBetween } from './facts.ts';
 import { id } from './ids.ts';
 import type { RunOptions } from './rows.ts';
 import { newNodeRow, newRunRow } from './rows.ts';
 
-export interface RunRows {
-  readonly run: RunRow;
-  readonly nodes: readonly NodeRow[];
-  readonly attempts: ReadonlyMap<AttemptId, AttemptRow>;
-  readonly leases: ReadonlyMap<LeaseId, LeaseRow>;
-}
-
 export interface Step {
   readonly commit: RunCommit;
   readonly rows: RunRows;
-}
-
-export interface Change {
-  readonly run?: Partial<RunRow>;
-  readonly jobs?: readonly JobRow[];
-  readonly gates?: readonly GateRow[];
-  readonly attempts?: readonly AttemptRow[];
-  readonly leases?: readonly LeaseRow[];
-  readonly guards?: readonly CommitGuard[];
-  readonly timers?: Partial<RunCommit['timers']>;
-  readonly message?: string;
 }
 
 const none: RunRows['attempts'] = new Map();

@@ -1,21 +1,17 @@
 /**
- * The invariants across the rows of one run (000 §286-288), for `Store.check`. A store collects the rows, this judges:
- * every implementation reports the same problem by the same code.
+ * What the rows of one run must agree on among each other (000 §286-288): for checkers that hold a whole run, such as
+ * `store check`. Every store reports the same problem by the same code.
  */
-import type { AttemptRow, JobRow, LeaseRow, NodeRow, RunRow } from '../machines/index.ts';
-import {
-  isAttemptTerminal,
-  isGateEnded,
-  isJobActive,
-  isJobEnded,
-  isLeaseLive,
-  isRunTerminal,
-} from '../machines/model/index.ts';
-import type { StoreCheck } from './contract.ts';
+import type { AttemptRow, JobRow, LeaseRow, NodeRow, RunRow } from './rows.ts';
+import { isAttemptTerminal, isGateEnded, isJobActive, isJobEnded, isLeaseLive, isRunTerminal } from './states.ts';
 
-export type StoreProblem = StoreCheck['problems'][number];
+export interface RowProblem {
+  readonly code: string;
+  readonly entity: string;
+  readonly message: string;
+}
 
-export interface RunRows {
+export interface RowsOfRun {
   readonly run: RunRow;
   readonly nodes: readonly NodeRow[];
   readonly attempts: readonly AttemptRow[];
@@ -23,7 +19,7 @@ export interface RunRows {
   readonly facts: { readonly count: number; readonly first: number; readonly last: number };
 }
 
-export function checkRun(rows: RunRows): readonly StoreProblem[] {
+export function checkRows(rows: RowsOfRun): readonly RowProblem[] {
   const attempts = new Map(rows.attempts.map((attempt) => [attempt.id, attempt]));
   const leases = new Map(rows.leases.map((lease) => [lease.id, lease]));
   const live = new Map<string, LeaseRow[]>();
@@ -38,7 +34,7 @@ export function checkRun(rows: RunRows): readonly StoreProblem[] {
   ];
 }
 
-function history({ run, facts }: RunRows): readonly StoreProblem[] {
+function history({ run, facts }: RowsOfRun): readonly RowProblem[] {
   const gapless = facts.count === 0 || (facts.first === 1 && facts.last === facts.count);
   return [
     ...claim(gapless, 'FactsHaveGaps', run.id, `${facts.count} facts are numbered ${facts.first} to ${facts.last}`),
@@ -51,7 +47,7 @@ function history({ run, facts }: RunRows): readonly StoreProblem[] {
   ];
 }
 
-function ending({ run, nodes }: RunRows): readonly StoreProblem[] {
+function ending({ run, nodes }: RowsOfRun): readonly RowProblem[] {
   const ended = isRunTerminal(run.state);
   const open = ended
     ? nodes.find((node) => !(node.kind === 'job' ? isJobEnded(node.state) : isGateEnded(node.state)))
@@ -83,7 +79,7 @@ function job(
   live: readonly LeaseRow[],
   attempts: ReadonlyMap<string, AttemptRow>,
   leases: ReadonlyMap<string, LeaseRow>,
-): readonly StoreProblem[] {
+): readonly RowProblem[] {
   const attempt = row.currentAttempt === null ? undefined : attempts.get(row.currentAttempt);
   const lease = row.currentLease === null ? undefined : leases.get(row.currentLease);
   const isActive = isJobActive(row.state);
@@ -118,7 +114,7 @@ function job(
   ];
 }
 
-function active(row: JobRow, attempt: AttemptRow | undefined, lease: LeaseRow | undefined): readonly StoreProblem[] {
+function active(row: JobRow, attempt: AttemptRow | undefined, lease: LeaseRow | undefined): readonly RowProblem[] {
   if (attempt === undefined || lease === undefined) {
     return claim(false, 'ActiveJobLacksLease', row.id, `the job is ${row.state} without a current attempt and lease`);
   }
@@ -153,7 +149,7 @@ function active(row: JobRow, attempt: AttemptRow | undefined, lease: LeaseRow | 
   ];
 }
 
-function attemptRow(row: AttemptRow, lease: LeaseRow | undefined): readonly StoreProblem[] {
+function attemptRow(row: AttemptRow, lease: LeaseRow | undefined): readonly RowProblem[] {
   const ended = isAttemptTerminal(row.state);
   return [
     ...claim(lease !== undefined, 'AttemptLacksLease', row.id, 'its lease is missing'),
@@ -172,6 +168,6 @@ function attemptRow(row: AttemptRow, lease: LeaseRow | undefined): readonly Stor
   ];
 }
 
-function claim(holds: boolean, code: string, entity: string, message: string): readonly StoreProblem[] {
+function claim(holds: boolean, code: string, entity: string, message: string): readonly RowProblem[] {
   return holds ? [] : [{ code, entity, message }];
 }
