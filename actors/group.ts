@@ -13,7 +13,7 @@ import type {
   MessageId,
   RunAggregate,
 } from '../machines/index.ts';
-import { absorb, decide } from '../machines/index.ts';
+import { absorb, decide, isAttemptTerminal } from '../machines/index.ts';
 import type { AuditEntry, Receipt, RunCommit, StoredFact, TimerClaim } from '../store/index.ts';
 import type { CommandResult } from './api.ts';
 import type { Waiting } from './envelope.ts';
@@ -53,7 +53,15 @@ export function decideGroup(
     if (messageId !== null && result.outcome !== 'rejected') inBatch.set(messageId, result);
     answered.push({ waiting, result });
   }
-  return { answered, ...collector.finish() };
+  const group = collector.finish();
+  // Only now: a second result of the same attempt, in the same group, must be known as late and not as a stranger's.
+  aggregate.forget(group.commit?.attempts.filter((row) => isAttemptTerminal(row.state)).map((row) => row.id) ?? [], []);
+  return { answered, ...group };
+}
+
+function absorbKeepingEnded(aggregate: RunAggregate, changes: Changes): void {
+  absorb(aggregate, changes);
+  for (const row of changes.attempts) aggregate.putAttempt(row);
 }
 
 /** Null when the decision broke an invariant: the sender is told, the others are not harmed. */
@@ -67,7 +75,7 @@ function decideOne(
     const decision = decide(aggregate, waiting.envelope.command, context);
     switch (decision.outcome) {
       case 'accepted':
-        absorb(aggregate, decision.changes);
+        absorbKeepingEnded(aggregate, decision.changes);
         collector.add(waiting, decision.changes, context);
         collector.receipt(waiting, { outcome: 'accepted', code: null, reply: decision.reply, at: context.now });
         return { outcome: 'accepted', reply: decision.reply };
@@ -76,7 +84,7 @@ function decideOne(
         return decision;
       case 'rejected':
         if (decision.audit !== null) {
-          absorb(aggregate, decision.audit);
+          absorbKeepingEnded(aggregate, decision.audit);
           collector.add(waiting, decision.audit, context);
         }
         return { outcome: 'rejected', code: decision.code, detail: decision.detail };

@@ -8,6 +8,8 @@ import { authorityTests } from './authority.ts';
 import { creationTests } from './creation.ts';
 import type { RuntimeSuiteOptions } from './kit.ts';
 import { createKit } from './kit.ts';
+import { messageTests } from './messages.ts';
+import { raceTests } from './races.ts';
 
 export function runtimeSuite(
   runner: SuiteRunner,
@@ -19,5 +21,7 @@ export function runtimeSuite(
     const kit = createKit(runner, make, options);
     creationTests(kit);
     authorityTests(kit);
+    messageTests(kit);
+    raceTests(kit);
   });
 }
