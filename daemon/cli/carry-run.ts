@@ -52,6 +52,7 @@ export async function carryRun(terminal: Terminal, opened: OpenedStore, options:
     await noteUnfinished(opened, display);
     await host.start();
     runId = await options.begin(host.runtime, display);
+    terminal.progress(`carrying ${publicId('run', runId)}`);
     const stopProgress = host.runtime.feed.onProgress(display.progress);
     const ended = await followRun({
       store: opened.store,

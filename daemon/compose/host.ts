@@ -11,6 +11,7 @@ import type { OutputRef } from '../../machines/index.ts';
 import { canonicalJson } from '../../machines/plan/index.ts';
 import type { Agent, AgentEvent, OutputStore } from '../../runner/index.ts';
 import { createAgent, createOutputStore, systemClock } from '../../runner/index.ts';
+import type { RunnerReply, RunnerRequest } from '../../runner/protocol/index.ts';
 import type { Store } from '../../store/index.ts';
 import { createMemoryLink } from '../../transport/memory/index.ts';
 import { sha256Digest } from '../plan/index.ts';
@@ -89,10 +90,7 @@ function createLocalAgent(
   parts: AgentParts,
 ): { readonly agent: Agent; readonly close: () => void } {
   const { runtime, host, ids } = parts;
-  // The control plane knows which process the agent of this link lives in; the agent has no say in it.
-  const link = createMemoryLink((request) =>
-    runtime.gateway.request(request.type === 'hello' ? { ...request, host } : request),
-  );
+  const link = createMemoryLink((request) => answerLocally(runtime, host, request));
   const stopRinging = runtime.gateway.onWork(link.ring);
   const agent = createAgent({
     transport: link.transport,
@@ -124,6 +122,19 @@ function createLocalAgent(
       link.transport.close();
     },
   };
+}
+
+/**
+ * Between two renewals of an agent in this process, at most. They also tell it what to stop, and here they cost no
+ * network: nobody should wait long after Ctrl-C.
+ */
+const localHeartbeatMs = 500;
+
+/** The control plane knows which process the agent of its own link lives in; the agent has no say in it. */
+async function answerLocally(runtime: Runtime, host: string, request: RunnerRequest): Promise<RunnerReply> {
+  const reply = await runtime.gateway.request(request.type === 'hello' ? { ...request, host } : request);
+  if (reply.type !== 'welcome') return reply;
+  return { ...reply, heartbeatEveryMs: Math.min(reply.heartbeatEveryMs, localHeartbeatMs) };
 }
 
 async function closeDeadHosts(runtime: Runtime, isHostDead: (host: string) => boolean): Promise<void> {
