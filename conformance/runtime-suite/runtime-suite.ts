@@ -6,6 +6,7 @@
 import type { MakeStore, SuiteRunner } from '../../store/suite/index.ts';
 import { authorityTests } from './authority.ts';
 import { creationTests } from './creation.ts';
+import { deadlineTests } from './deadlines.ts';
 import type { RuntimeSuiteOptions } from './kit.ts';
 import { createKit } from './kit.ts';
 import { messageTests } from './messages.ts';
@@ -23,5 +24,6 @@ export function runtimeSuite(
     authorityTests(kit);
     messageTests(kit);
     raceTests(kit);
+    deadlineTests(kit);
   });
 }

@@ -9,7 +9,7 @@
  *  8 nothing lost   what has not ended has a recorded deadline, or something it waits for
  *  9 derived state  the verdict of the run, and its deadlines, are those its rows give
  */
-import type { Fact, RunAggregate, RunId } from '../../machines/index.ts';
+import type { Deadline, Fact, RunAggregate, RunId } from '../../machines/index.ts';
 import {
   checkRun,
   evolve,
@@ -172,10 +172,18 @@ async function nothingLost(store: Store, { aggregate }: WholeRun): Promise<reado
   const asked = isRunTerminal(aggregate.run.state) ? [] : deadlinesOf(aggregate);
   const wanted = new Set(asked.map(({ key }) => key));
   return [
-    ...asked.filter(({ key }) => !armed.has(key)).map(({ key }) => `nothing lost: deadline ${key} has no timer`),
+    ...asked
+      .filter((deadline) => !armed.has(deadline.key) && !isSpent(aggregate, deadline))
+      .map(({ key }) => `nothing lost: deadline ${key} has no timer`),
     ...[...armed].filter((key) => !wanted.has(key)).map((key) => `nothing lost: timer ${key} guards nothing`),
     ...stranded(aggregate),
   ];
+}
+
+/** A phase that was too long has set its intent: its deadline stays on record and has no more to do. */
+function isSpent(aggregate: RunAggregate, { kind, attempt }: Deadline): boolean {
+  if (kind !== 'preparation' && kind !== 'execution' && kind !== 'upload') return false;
+  return aggregate.nodes.some((row) => row.kind === 'job' && row.currentAttempt === attempt && row.intent !== null);
 }
 
 function stranded(aggregate: RunAggregate): readonly string[] {
