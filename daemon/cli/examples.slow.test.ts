@@ -87,7 +87,17 @@ describe('000 §375.35 examples', () => {
   it.each(cases)('%s ends as it says', async (name, want) => {
     const file = exampleFile(name);
     const { words, env } = optionsFor(want.needs);
-    const running = start({ cwd: project.cwd, env }, 'run', 'start', file, '--request-id', 'first', '--slots', '4', ...words);
+    const running = start(
+      { cwd: project.cwd, env },
+      'run',
+      'start',
+      file,
+      '--request-id',
+      'first',
+      '--slots',
+      '4',
+      ...words,
+    );
     await meanwhile(want.needs, running, file);
     const { code, stdout, stderr } = await running.ended;
     expect(code, stderr).toBe(want.exitCode);
