@@ -18,6 +18,7 @@ import type { Ports } from '../ports.ts';
 import type { SessionCache } from '../sessions.ts';
 import type { Submit } from '../submit.ts';
 import type { Grants } from './grants.ts';
+import { answerInputs } from './inputs.ts';
 import { renewAttempts } from './renewals.ts';
 import type { SessionService } from './session-service.ts';
 import { rejected, toAuthority, toWire } from './wire.ts';
@@ -58,8 +59,10 @@ export function createGateway(ports: GatewayPorts, directory: Directory): Runner
         if (session === null || session.runner !== message.runner) return rejected('Foreign', 'say hello first');
         await ports.store.touchSession(session.id);
         if (session.state !== 'Active') return { type: 'offers', offers: [] };
-        return { type: 'offers', offers: [...(await ports.grants.offersFor(session, message.max))] };
+        return { type: 'offers', ...(await ports.grants.offersFor(session, message.max)) };
       }
+      case 'inputs':
+        return answerInputs(ports, directory, message);
       case 'heartbeat':
         await ports.store.touchSession(message.session as SessionId);
         return { type: 'directives', directives: await renewAttempts(ports, directory, message, message.attempts) };

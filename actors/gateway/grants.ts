@@ -1,30 +1,57 @@
 /**
  * Grants (000 §37, §246-249): highest priority first, then oldest; only jobs whose capabilities the session has; a
  * session that refused a job gets it again only after another one had the chance, or a backoff. Candidates are read
- * without locks; the compare-and-set of the run decides who gets one.
+ * without locks; the compare-and-set of the run decides who gets one. What does not fit the reply is not granted.
  */
-import type { AttemptId, LeaseId, RunAggregate, SessionRow } from '../../machines/index.ts';
+import type { AttemptId, LeaseId, SessionRow } from '../../machines/index.ts';
 import type { Offer } from '../../runner/protocol/index.ts';
+import { messageBytesMax } from '../../runner/protocol/index.ts';
 import type { EligibleJob } from '../../store/index.ts';
 import type { Directory } from '../directory.ts';
 import { internal } from '../envelope.ts';
 import type { Ports } from '../ports.ts';
 import { tryCache } from '../services/action-cache.ts';
+import { offerBytes, offerOf } from './offer.ts';
 
 export interface Grants {
-  /** Up to `max` new offers for the session, within its slots. */
-  offersFor(session: SessionRow, max: number): Promise<readonly Offer[]>;
+  /** Up to `max` new offers for the session, within its slots and within one message. */
+  offersFor(session: SessionRow, max: number): Promise<Offers>;
 }
+
+export interface Offers {
+  readonly offers: Offer[];
+  /** Something was left out because it would not have fitted. */
+  readonly more: boolean;
+}
+
+interface Grantable {
+  readonly candidate: EligibleJob;
+  readonly attempt: AttemptId;
+  readonly lease: LeaseId;
+  /** Of the offer. */
+  readonly bytes: number;
+}
+
+/** Bytes of offers in one reply; the rest of the message is for what is around them. */
+const offersBytesMax = messageBytesMax - 256;
 
 export function createGrants(ports: Ports, directory: Directory): Grants {
   // Jobs another poll of this process is just granting; a hint that saves lost compare-and-sets.
   const granting = new Set<string>();
 
-  const grantOne = async (session: SessionRow, candidate: EligibleJob): Promise<Offer | null> => {
-    if (candidate.cacheKey !== null && (await tryCache(ports, directory, candidate.runId, candidate.jobId)))
-      return null;
+  const measure = async (session: SessionRow, candidate: EligibleJob): Promise<Grantable | null> => {
     const attempt = ports.ids.uuid() as AttemptId;
     const lease = ports.ids.uuid() as LeaseId;
+    const prospect = { session, job: candidate.jobId, attempt, lease };
+    const bytes = await directory.actor(candidate.runId).read((aggregate) => offerBytes(aggregate, prospect));
+    if (bytes === null) return null;
+    if (bytes > offersBytesMax) throw new Error(`its offer takes ${bytes} bytes and fits no message`);
+    return { candidate, attempt, lease, bytes };
+  };
+
+  const grantOne = async (session: SessionRow, { candidate, attempt, lease }: Grantable): Promise<Offer | null> => {
+    if (candidate.cacheKey !== null && (await tryCache(ports, directory, candidate.runId, candidate.jobId)))
+      return null;
     const actor = directory.actor(candidate.runId);
     const result = await actor.send(
       internal(
@@ -45,9 +72,9 @@ export function createGrants(ports: Ports, directory: Directory): Grants {
   };
 
   /** A candidate that cannot be granted keeps no other offer from its runner. */
-  const grantAlone = async (session: SessionRow, candidate: EligibleJob): Promise<Offer | null> => {
+  const alone = async <T>(candidate: EligibleJob, work: Promise<T>): Promise<T | null> => {
     try {
-      return await grantOne(session, candidate);
+      return await work;
     } catch (error) {
       ports.report(`grant of job ${candidate.jobId}`, error);
       return null;
@@ -58,7 +85,7 @@ export function createGrants(ports: Ports, directory: Directory): Grants {
     async offersFor(session, max) {
       const held = (await ports.store.sessionLeases(session.id)).length;
       const free = Math.min(max, session.slots - held);
-      if (free <= 0) return [];
+      if (free <= 0) return { offers: [], more: false };
       const now = ports.store.now();
       const found = await ports.store.eligible({
         capabilities: session.capabilities,
@@ -69,13 +96,28 @@ export function createGrants(ports: Ports, directory: Directory): Grants {
         .slice(0, free);
       for (const one of chosen) granting.add(one.jobId);
       try {
-        const offers = await Promise.all(chosen.map((one) => grantAlone(session, one)));
-        return offers.filter((offer) => offer !== null);
+        const measured = await Promise.all(chosen.map((one) => alone(one, measure(session, one))));
+        const { fitting, more } = firstFitting(measured.filter((one) => one !== null));
+        const offers = await Promise.all(fitting.map((one) => alone(one.candidate, grantOne(session, one))));
+        return { offers: offers.filter((offer) => offer !== null), more };
       } finally {
         for (const one of chosen) granting.delete(one.jobId);
       }
     },
   };
+}
+
+/** As many of the first as one message holds: a smaller one further back does not overtake. */
+function firstFitting(grantable: readonly Grantable[]): {
+  readonly fitting: readonly Grantable[];
+  readonly more: boolean;
+} {
+  let bytes = 0;
+  const end = grantable.findIndex((one) => {
+    bytes += one.bytes + 1;
+    return bytes > offersBytesMax;
+  });
+  return end === -1 ? { fitting: grantable, more: false } : { fitting: grantable.slice(0, end), more: true };
 }
 
 /** The session refused this job last, nobody else has had it since, and its backoff is not over. */
@@ -87,40 +129,4 @@ export function mustWait(
 ): boolean {
   const last = job.refusedBy.at(-1);
   return last !== undefined && last.session === session.id && now - last.at < backoffMs;
-}
-
-/** What the agent is sent: its authority, the job's spec, and where its inputs are. */
-export function offerOf(aggregate: RunAggregate, leaseId: LeaseId, now: number): Offer | null {
-  const lease = aggregate.lease(leaseId);
-  if (lease === undefined || lease.state !== 'Offered') return null;
-  const job = aggregate.job(lease.jobIndex);
-  const planned = aggregate.index.job(lease.jobIndex);
-  return {
-    authority: {
-      run: lease.runId,
-      job: lease.jobId,
-      attempt: lease.attemptId,
-      lease: lease.id,
-      epoch: lease.epoch,
-      runner: lease.runner,
-      session: lease.session,
-      specDigest: job.specDigest,
-    },
-    jobName: job.node,
-    runName: aggregate.run.name,
-    attemptNumber: job.attemptCount,
-    offerMs: Math.max(0, lease.offerExpiresAt - now),
-    leaseTtlMs: lease.ttlMs,
-    spec: { ...planned.spec },
-    inputs: inputsOf(aggregate, planned.spec.inputsFrom),
-  };
-}
-
-function inputsOf(aggregate: RunAggregate, names: readonly string[]): Offer['inputs'] {
-  return names.flatMap((name) => {
-    const index = aggregate.index.byName.get(name);
-    if (index === undefined) return [];
-    const row = aggregate.node(index);
-    return row.kind === 'job' && row.state === 'Succeeded' ? [{ job: row.node, outputs: [...row.outputs] }] : [];
-  });
 }

@@ -32,7 +32,7 @@ export interface AgentOptions {
   readonly failpoint?: (point: AgentFailpoint, attempt: string) => void | Promise<void>;
   /** The checkout runs are started from; steps find it as FORGEYARD_SOURCE. */
   readonly sourceDir?: string | null;
-  /** Fills a fresh workspace, e.g. with a checkout, before inputs are placed. */
+  /** Fills a fresh workspace, e.g. with a checkout, before inputs are placed. The offer names only those that fit it. */
   readonly populateWorkspace?: (work: string, offer: Offer, signal: AbortSignal) => Promise<void>;
   readonly keeper?: KeeperPlace;
   readonly tuning?: Partial<AgentTuning>;

@@ -105,7 +105,10 @@ export function createAgent(options: AgentOptions): Agent {
 
   async function poll(max: number): Promise<Polled> {
     const answer = await connection.tryOnce({ type: 'poll', ...own(), max }, pollStop.signal);
-    if (answer?.reply.type === 'offers') return { kind: 'offers', offers: answer.reply.offers };
+    if (answer?.reply.type === 'offers') {
+      const { offers, more = false } = answer.reply;
+      return { kind: 'offers', offers, more };
+    }
     if (answer?.reply.type !== 'rejected' || answer.reply.code === 'Overloaded') return { kind: 'unknown' };
     return { kind: 'refused', code: answer.reply.code };
   }

@@ -5,7 +5,7 @@ import { pause } from '../clock.ts';
 import type { Offer } from '../protocol/index.ts';
 
 export type Polled =
-  | { readonly kind: 'offers'; readonly offers: readonly Offer[] }
+  | { readonly kind: 'offers'; readonly offers: readonly Offer[]; readonly more: boolean }
   | { readonly kind: 'unknown' }
   /** The session is not served any more. */
   | { readonly kind: 'refused'; readonly code: string };
@@ -46,7 +46,10 @@ export function startPollLoop(options: PollLoopOptions): PollLoop {
         const polled = await options.poll(free);
         if (options.stop.aborted) return null;
         if (polled.kind === 'refused') return polled.code;
-        if (polled.kind === 'offers') for (const offer of polled.offers) options.take(offer);
+        if (polled.kind === 'offers') {
+          for (const offer of polled.offers) options.take(offer);
+          if (polled.more && polled.offers.length > 0) continue;
+        }
       }
       // A ring during the poll may concern an offer the answer did not have yet.
       if (!rung) await pause(options.clock, options.everyMs, nap.signal);

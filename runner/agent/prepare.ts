@@ -1,9 +1,9 @@
 /** Before the first step: sources, inputs, secrets; then the question whether to start (000 §38, §63). */
-import type { Offer } from '../protocol/index.ts';
 import { resolveSecrets } from '../secrets/resolve-secrets.ts';
 import { placeInputs } from '../workspace/place-inputs.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import { startTimeout } from './attempt-context.ts';
+import { inputsOf } from './fetch-inputs.ts';
 import type { Outcome } from './outcome.ts';
 import { done, failed, halted, messageOf, unlessHalted } from './outcome.ts';
 import { sendPhase, startMessage } from './phase-messages.ts';
@@ -38,12 +38,12 @@ async function fillWorkspace(context: AttemptContext, scene: Scene): Promise<Out
   const placed = await placeInputs({
     work: scene.workspace.work,
     store: options.outputStore,
-    inputs: offer.inputs,
+    inputs: inputsOf(context),
     signal,
   });
   if (signal.aborted || placed.kind === 'halted') return halted;
   if (placed.kind === 'failed') return failed('InputFetch', placed.message, { transient: placed.transient });
-  if (placed.files > 0) await scene.log.note(`placed ${placed.files} files of ${upstreamNames(offer)}`);
+  if (placed.files > 0) await scene.log.note(`placed ${placed.files} files of ${namesOf(placed.jobs)}`);
   return done(null);
 }
 
@@ -59,6 +59,10 @@ async function secretsOf({ options, control, spec }: AttemptContext): Promise<Ou
   return resolved.kind === 'resolved' ? done(resolved.values) : failed('InputFetch', resolved.message);
 }
 
-function upstreamNames(offer: Offer): string {
-  return offer.inputs.map((input) => input.job).join(', ');
+/** Jobs named in a note; a fan-in over thousands is counted. */
+const namedMax = 10;
+
+function namesOf(jobs: ReadonlySet<string>): string {
+  const named = [...jobs].slice(0, namedMax).join(', ');
+  return jobs.size > namedMax ? `${named} and ${jobs.size - namedMax} others` : named;
 }

@@ -13,6 +13,9 @@ export const encodeReply = (reply: RunnerReply): Decoded<string> => encode(reply
 export const decodeRequest = (text: string): Decoded<RunnerRequest> => decode(requestSchema, text);
 export const decodeReply = (text: string): Decoded<RunnerReply> => decode(replySchema, text);
 
+/** What a value takes inside a message. */
+export const encodedBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
 function encode<T>(schema: z.ZodType<T>, message: T): Decoded<string> {
   const checked = schema.safeParse(message);
   if (!checked.success) return { ok: false, problem: describe(checked.error) };

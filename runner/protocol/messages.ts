@@ -8,12 +8,19 @@
  *  M2 `start` is a question: the workload is launched only on the answer Continue.
  *  M3 runners get durations, never wall-clock times; their own deadline can only be earlier.
  *  M4 a message may arrive any number of times, late, or never (000 §342).
+ *  M5 every message fits `messageBytesMax`: what can be longer than that is asked for page by page.
  */
 import { z } from 'zod';
 import { protocolVersion } from './version.ts';
 
 /** Largest encoded message, in bytes. */
 export const messageBytesMax = 256 * 1024;
+
+/**
+ * Bytes of inputs that travel with an offer; more are asked for with `inputs`. Together with the largest job spec
+ * (128 KiB) they leave a quarter of a message for all the rest.
+ */
+export const offerInputsBytesMax = 64 * 1024;
 
 const id = z.string().min(1).max(64);
 const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/);
@@ -45,6 +52,13 @@ export const outputRefSchema = z.object({
   mode: z.number().int().nonnegative().max(0o777),
 });
 export type OutputRefReport = z.infer<typeof outputRefSchema>;
+
+/** Outputs of one upstream job, by its node name, to be placed in the workspace. */
+export const jobInputsSchema = z.object({ job: z.string().max(256), outputs: z.array(outputRefSchema) });
+export type JobInputs = z.infer<typeof jobInputsSchema>;
+
+/** A place in the list of an attempt's inputs: the number of outputs before it. */
+const inputsCursor = z.number().int().nonnegative();
 
 export const failureDetailSchema = z.object({
   step: z.string().max(256).nullable(),
@@ -94,6 +108,8 @@ export const requestSchema = z.discriminatedUnion('type', [
     session: id,
     attempts: z.array(authoritySchema).max(256),
   }),
+  /** Asks for the inputs that did not fit the offer, or the page before. Only the current attempt is told. */
+  z.object({ type: z.literal('inputs'), ...authorised, after: inputsCursor }),
   z.object({ type: z.literal('start'), ...authorised }),
   z.object({ type: z.literal('finish'), ...authorised, exit: processExitSchema }),
   z.object({
@@ -161,14 +177,19 @@ export const offerSchema = z.object({
   leaseTtlMs: durationMs,
   /** A `JobSpec`; the agent recomputes its digest and refuses a mismatch (000 §183). */
   spec: z.record(z.string(), z.unknown()),
-  /** Outputs of upstream jobs, by node name, to be placed in the workspace. */
-  inputs: z.array(z.object({ job: z.string().max(256), outputs: z.array(outputRefSchema) })),
+  /** Outputs of upstream jobs, as far as they fit; upstream jobs without outputs are left out. */
+  inputs: z.array(jobInputsSchema),
+  /** Where the rest of the inputs begins; absent when `inputs` holds them all. */
+  moreInputs: inputsCursor.optional(),
 });
 export type Offer = z.infer<typeof offerSchema>;
 
 export const replySchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('welcome'), leaseTtlMs: durationMs, heartbeatEveryMs: durationMs }),
-  z.object({ type: z.literal('offers'), offers: z.array(offerSchema) }),
+  /** `more`: something that could be offered did not fit; poll again. */
+  z.object({ type: z.literal('offers'), offers: z.array(offerSchema), more: z.boolean().optional() }),
+  /** `next` is null on the last page. */
+  z.object({ type: z.literal('inputs'), inputs: z.array(jobInputsSchema), next: inputsCursor.nullable() }),
   z.object({ type: z.literal('directive'), directive: directiveSchema }),
   z.object({
     type: z.literal('directives'),

@@ -2,25 +2,26 @@
 import { chmod, open, rm } from 'node:fs/promises';
 import type { OutputStore } from '../outputs/output-store.ts';
 import { writeAll } from '../outputs/output-store.ts';
-import type { Offer, OutputRefReport } from '../protocol/index.ts';
+import type { JobInputs, OutputRefReport } from '../protocol/index.ts';
 import { untilAborted } from '../until-aborted.ts';
 import { below, makeFoldersAbove } from './safe-path.ts';
 
 export type Placed =
-  | { readonly kind: 'placed'; readonly files: number }
+  | { readonly kind: 'placed'; readonly files: number; readonly jobs: ReadonlySet<string> }
   | { readonly kind: 'failed'; readonly message: string; readonly transient: boolean }
   | { readonly kind: 'halted' };
 
 export interface PlaceOptions {
   readonly work: string;
   readonly store: OutputStore;
-  readonly inputs: Offer['inputs'];
+  readonly inputs: Iterable<JobInputs> | AsyncIterable<JobInputs>;
   readonly signal: AbortSignal;
 }
 
 export async function placeInputs(options: PlaceOptions): Promise<Placed> {
   const placed = new Map<string, { readonly job: string; readonly digest: string }>();
-  for (const { job, outputs } of options.inputs) {
+  const jobs = new Set<string>();
+  for await (const { job, outputs } of options.inputs) {
     for (const output of outputs) {
       if (options.signal.aborted) return { kind: 'halted' };
       const target = below(options.work, output.path);
@@ -33,9 +34,10 @@ export async function placeInputs(options: PlaceOptions): Promise<Placed> {
       const problem = await placeOne(options, output, target);
       if (problem !== null) return { ...problem, message: `${job}: ${problem.message}` };
       placed.set(target, { job, digest: output.digest });
+      jobs.add(job);
     }
   }
-  return { kind: 'placed', files: placed.size };
+  return { kind: 'placed', files: placed.size, jobs };
 }
 
 type Failed = Extract<Placed, { kind: 'failed' }>;
