@@ -4,6 +4,7 @@ export { emptyFacts, foldDifferences, silentChanges, wholeFoldDifferences } from
 export { idOf, idSource } from './ids.ts';
 export * from './moves.ts';
 export { fakeDigest, planFor, type RunHeader } from './plans.ts';
+export * from './rows.ts';
 export { deepFreeze, sameValue } from './same-value.ts';
 export { timerCommand } from './timer-command.ts';
 export { deadlinesOf, foldTimers, type TimerFold, timerDifferences } from './timers.ts';

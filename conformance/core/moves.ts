@@ -1,21 +1,19 @@
 /** The words in which suites drive a world: a runner's messages, a scheduler's grants, a person's requests. */
 import type {
-  AttemptRow,
   Authority,
   Command,
   Decision,
   FailureClass,
   GateId,
-  GateRow,
   JobId,
-  JobRow,
-  LeaseRow,
   OutputRef,
   RunnerId,
   SessionId,
 } from '../../machines/index.ts';
 import { idOf } from './ids.ts';
 import { fakeDigest } from './plans.ts';
+import type { Rows } from './rows.ts';
+import { authorityFor, gateOf, jobOf, leaseOf } from './rows.ts';
 import type { World } from './world.ts';
 
 export const sessionOf = (name: string): SessionId => idOf<SessionId>(name);
@@ -23,48 +21,10 @@ export const sessionOf = (name: string): SessionId => idOf<SessionId>(name);
 /** `ada` is runner ada in its first life, `ada.2` the same runner in its second. */
 export const runnerOf = (session: string): RunnerId => idOf<RunnerId>(session.split('.')[0] ?? session);
 
-export function jobOf(world: World, node: string): JobRow {
-  return world.state.job(placeOf(world, node));
-}
-
-export function gateOf(world: World, node: string): GateRow {
-  return world.state.gate(placeOf(world, node));
-}
-
 export function placeOf(world: World, node: string): number {
   const at = world.state.index.byName.get(node);
   if (at === undefined) throw new Error(`the plan has no node ${node}`);
   return at;
-}
-
-/** The attempt of this number, or the newest one. */
-export function attemptOf(world: World, node: string, number?: number): AttemptRow {
-  const job = jobOf(world, node);
-  const wanted = number ?? job.attemptCount;
-  for (const attempt of world.attempts.values()) {
-    if (attempt.jobId === job.id && attempt.number === wanted) return attempt;
-  }
-  throw new Error(`${node} has no attempt ${wanted}`);
-}
-
-export function leaseOf(world: World, node: string, number?: number): LeaseRow {
-  const lease = world.leases.get(attemptOf(world, node, number).leaseId);
-  if (lease === undefined) throw new Error(`${node} has no such lease`);
-  return lease;
-}
-
-/** What the runner of this attempt proves its messages with. */
-export function authorityFor(world: World, node: string, number?: number): Authority {
-  const attempt = attemptOf(world, node, number);
-  return {
-    job: attempt.jobId,
-    attempt: attempt.id,
-    lease: attempt.leaseId,
-    epoch: attempt.epoch,
-    runner: attempt.runner,
-    session: attempt.session,
-    specDigest: attempt.specDigest,
-  };
 }
 
 export const oneOutput: OutputRef = { path: 'out/app', digest: fakeDigest('app'), bytes: 12, mode: 0o644 };
@@ -87,8 +47,8 @@ export interface MessageOptions {
 }
 
 /** A runner message about an attempt, in the words of the protocol's verbs. */
-export function runnerMessage(world: World, word: RunnerWord, node: string, options: MessageOptions = {}): Command {
-  const authority = { ...authorityFor(world, node, options.number), ...options.tampered };
+export function runnerMessage(rows: Rows, word: RunnerWord, node: string, options: MessageOptions = {}): Command {
+  const authority = { ...authorityFor(rows, node, options.number), ...options.tampered };
   switch (word) {
     case 'accept':
       return { type: 'AcceptLease', authority };
@@ -125,7 +85,7 @@ export function say(world: World, word: RunnerWord, node: string, options: Messa
 }
 
 export function grantCommand(
-  world: World,
+  world: Rows & Pick<World, 'nextId'>,
   node: string,
   session = 'ada',
   capabilities: readonly string[] = [],
@@ -176,24 +136,24 @@ export function expectAccepted(decision: Decision, what: string): Decision {
 }
 
 export const cancelRun: Command = { type: 'CancelRun', message: null };
-export const cancelJob = (world: World, node: string): Command => ({
+export const cancelJob = (rows: Rows, node: string): Command => ({
   type: 'CancelJob',
-  job: idOf<JobId>(jobOf(world, node).id),
+  job: idOf<JobId>(jobOf(rows, node).id),
   message: null,
 });
-export const skipJob = (world: World, node: string, message: string | null = null): Command => ({
+export const skipJob = (rows: Rows, node: string, message: string | null = null): Command => ({
   type: 'SkipJob',
-  job: jobOf(world, node).id,
+  job: jobOf(rows, node).id,
   message,
 });
-export const decideGate = (world: World, node: string, verdict: 'approve' | 'reject'): Command => ({
+export const decideGate = (rows: Rows, node: string, verdict: 'approve' | 'reject'): Command => ({
   type: 'DecideGate',
-  gate: idOf<GateId>(gateOf(world, node).id),
+  gate: idOf<GateId>(gateOf(rows, node).id),
   verdict,
   message: null,
 });
-export const expireLease = (world: World, node: string, number?: number): Command => ({
-  type: leaseOf(world, node, number).state === 'Offered' ? 'ExpireOffer' : 'ExpireLease',
-  job: jobOf(world, node).id,
-  lease: leaseOf(world, node, number).id,
+export const expireLease = (rows: Rows, node: string, number?: number): Command => ({
+  type: leaseOf(rows, node, number).state === 'Offered' ? 'ExpireOffer' : 'ExpireLease',
+  job: jobOf(rows, node).id,
+  lease: leaseOf(rows, node, number).id,
 });

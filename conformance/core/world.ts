@@ -38,6 +38,7 @@ import {
 import { emptyFacts, foldDifferences, silentChanges } from './fold.ts';
 import { idSource } from './ids.ts';
 import { fakeDigest } from './plans.ts';
+import type { Rows } from './rows.ts';
 import { deepFreeze } from './same-value.ts';
 import type { TimerFold } from './timers.ts';
 import { foldTimers, timerDifferences } from './timers.ts';
@@ -50,7 +51,7 @@ export interface WorldOptions {
   readonly frozen?: boolean;
 }
 
-export interface World {
+export interface World extends Rows {
   readonly plan: ExecutablePlan;
   readonly state: RunAggregate;
   /** The run as its facts alone tell it. */
@@ -58,9 +59,6 @@ export interface World {
   readonly created: Changes;
   readonly facts: readonly Fact[];
   readonly timers: TimerFold;
-  /** The newest version of every row that ever was. */
-  readonly attempts: ReadonlyMap<AttemptId, AttemptRow>;
-  readonly leases: ReadonlyMap<LeaseId, LeaseRow>;
   /** Sessions that take no work. */
   readonly inactive: Set<SessionId>;
   readonly pending: Command[];
@@ -130,11 +128,11 @@ export function createWorld(plan: ExecutablePlan, options: WorldOptions = {}): W
     if (changes.judge.length > 0) pending.push({ type: 'JudgeNodes', nodes: changes.judge });
     for (const job of changes.lost) pending.push({ type: 'ResolveLost', job });
   };
-  /** Shows `decide` the archived rows a message speaks of, and takes them away again. */
+  /** Shows `decide` the archived rows a message or grant speaks of, and takes them away again. */
   const withArchive = <T>(command: Command, decided: () => T): T => {
-    if (!('authority' in command)) return decided();
-    const attempt = attempts.get(command.authority.attempt);
-    const lease = leases.get(command.authority.lease);
+    const named = 'authority' in command ? command.authority : command.type === 'GrantLease' ? command : null;
+    const attempt = named === null ? undefined : attempts.get(named.attempt);
+    const lease = named === null ? undefined : leases.get(named.lease);
     const shownAttempt = attempt !== undefined && state.attempt(attempt.id) === undefined;
     const shownLease = lease !== undefined && state.lease(lease.id) === undefined;
     if (shownAttempt) state.putAttempt(attempt);
@@ -154,8 +152,14 @@ export function createWorld(plan: ExecutablePlan, options: WorldOptions = {}): W
   const created = decideCreate(input, context()).changes;
   commit(created);
 
+  const row = (node: string) => {
+    const at = state.index.byName.get(node);
+    if (at === undefined) throw new Error(`the plan has no node ${node}`);
+    return state.node(at);
+  };
   return {
     plan,
+    row,
     state,
     shadow,
     created,

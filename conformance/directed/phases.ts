@@ -75,6 +75,16 @@ export const phases = [
     expectUntouched(w, () => w.submit(second), 'rejected IllegalTransition');
     assert.equal([...w.leases.values()].length, 1);
   }),
+  behaviour('000 §375.11: grant: a grant delivered again does not reuse the identity of an ended attempt', (world) => {
+    const w = world([job('a')]);
+    const first = grantCommand(w, 'a');
+    w.submit(first);
+    expectUntouched(w, () => w.submit(first), 'rejected InvalidCommand');
+    say(w, 'decline', 'a');
+    expectUntouched(w, () => w.submit(first), 'rejected InvalidCommand');
+    expectAnswer(grant(w, 'a'), 'accepted');
+    assert.equal(attemptOf(w, 'a').number, 2);
+  }),
   behaviour('000 §375.6: start: no work without the current lease', (world) => {
     const w = world([job('a')]);
     bringTo(w, 'a', 'Preparing', 'ada');

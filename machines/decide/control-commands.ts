@@ -52,6 +52,9 @@ function grant(
     return reject('SessionNotActive', `session ${command.session} takes no work`);
   const missing = job.capabilities.filter((one) => !command.capabilities.includes(one));
   if (missing.length > 0) return reject('CapabilitiesUnmet', `the session lacks ${missing.join(', ')}`);
+  // A grant delivered twice must not bring an attempt that has ended back under its old identity (000 §376.3).
+  if (draft.attempt(command.attempt) !== undefined || draft.lease(command.lease) !== undefined)
+    return reject('InvalidCommand', 'the attempt or lease of this grant exists already');
   const opens = openingRows(draft, context, job, command);
   const answered = stepJob(draft, context, index, 'LeaseGranted', { opens });
   return conclude(draft, context, index, answered, command.type, [
