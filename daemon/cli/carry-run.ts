@@ -28,7 +28,7 @@ export interface CarryOptions {
 /** After this long a silent wait is explained. */
 const explainAfterMs = 1_000;
 /** How long attempts under way get to end and to be reported before the process leaves. */
-const leaveGraceMs = 1_500;
+const leaveGraceMs = 1_000;
 
 export async function carryRun(terminal: Terminal, opened: OpenedStore, options: CarryOptions): Promise<ExitCode> {
   const display = await createDisplay(terminal);

@@ -5,6 +5,9 @@ import { exitCodes } from './exit-codes.ts';
 import { Refusal } from './refusal.ts';
 import { surviveClosedPipes } from './terminal.ts';
 
+/** Exit codes above this say which signal ended the waiting. */
+const leftOnSignal = 128;
+
 export async function main(process: NodeJS.Process): Promise<void> {
   surviveClosedPipes(process);
   const words = process.argv.slice(2);
@@ -17,6 +20,8 @@ export async function main(process: NodeJS.Process): Promise<void> {
   try {
     const { perform } = await import('./program/program.ts');
     process.exitCode = await perform(process, words, version());
+    // Left on a signal: what does not want to stop is not waited for.
+    if (process.exitCode > leftOnSignal) process.exit();
   } catch (error) {
     process.exitCode = report(process, error);
   }

@@ -40,7 +40,10 @@ export interface Host {
   start(): Promise<void>;
   /** Finishes the attempts under way, takes nothing new. */
   drain(): Promise<void>;
-  /** Stops the attempts under way as failures of the infrastructure; they will be retried by the next host. */
+  /**
+   * Stops the attempts under way as failures of the infrastructure; they will be retried by the next host.
+   * Attempts that do not stop in time are still there afterwards: the process has to exit.
+   */
   leave(options: { readonly graceMs: number }): Promise<void>;
 }
 
@@ -75,9 +78,15 @@ export function createHost(options: HostOptions): Host {
       }, watchHostsMs);
     },
     drain: () => end(agent.drain()),
-    leave: (how) => end(agent.stop(how)),
+    // What has not ended by then ends with the process; the next host finds its leases.
+    leave: ({ graceMs }) => end(Promise.race([agent.stop({ graceMs }), pauseOf(graceMs + graceForAnswersMs)])),
   };
 }
+
+/** On top of the grace: for the last answers of attempts that did end. */
+const graceForAnswersMs = 300;
+
+const pauseOf = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 interface AgentParts extends ReturnType<typeof runtimePorts> {
   readonly runtime: Runtime;
