@@ -6,21 +6,21 @@ import type { Offer } from '../../runner/protocol/index.ts';
 import type { RunHeader } from '../core/index.ts';
 import type { Host, ScriptedRunner, Stage } from '../testkit/index.ts';
 
-export type Phase = 'Eligible' | 'Leased' | 'Preparing' | 'Running' | 'UploadingOutputs';
+export type Phase = 'Leased' | 'Preparing' | 'Running' | 'UploadingOutputs';
 export const activePhases: readonly Phase[] = ['Leased', 'Preparing', 'Running', 'UploadingOutputs'];
 
 export interface Scene {
   readonly host: Host;
   readonly run: RunId;
   readonly runner: ScriptedRunner;
-  /** Of job `a`; in phase Eligible nobody has it yet. */
+  /** Of job `a`. */
   readonly offer: Offer;
 }
 
 /** A run whose job `a` has come as far as `phase`, held by runner ada. */
 export async function sceneAt(
   stage: Stage,
-  phase: Exclude<Phase, 'Eligible'>,
+  phase: Phase,
   written: Partial<JobFile> = {},
   options: { readonly host?: Host; readonly header?: RunHeader } = {},
 ): Promise<Scene> {
@@ -33,7 +33,7 @@ export async function sceneAt(
 }
 
 export async function advanceTo(runner: ScriptedRunner, offer: Offer, phase: Phase): Promise<void> {
-  if (phase === 'Eligible' || phase === 'Leased') return;
+  if (phase === 'Leased') return;
   await runner.accept(offer);
   if (phase === 'Preparing') return;
   await runner.start(offer);

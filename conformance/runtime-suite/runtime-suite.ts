@@ -5,12 +5,15 @@
  */
 import type { MakeStore, SuiteRunner } from '../../store/suite/index.ts';
 import { authorityTests } from './authority.ts';
+import { controlTests } from './control.ts';
 import { creationTests } from './creation.ts';
 import { deadlineTests } from './deadlines.ts';
 import type { RuntimeSuiteOptions } from './kit.ts';
 import { createKit } from './kit.ts';
 import { messageTests } from './messages.ts';
 import { raceTests } from './races.ts';
+import { schedulingTests } from './scheduling.ts';
+import { sessionTests } from './sessions.ts';
 
 export function runtimeSuite(
   runner: SuiteRunner,
@@ -25,5 +28,8 @@ export function runtimeSuite(
     messageTests(kit);
     raceTests(kit);
     deadlineTests(kit);
+    controlTests(kit);
+    schedulingTests(kit);
+    sessionTests(kit);
   });
 }
