@@ -24,7 +24,10 @@ const manyPaths = Array.from({ length: 600 }, (_, index) =>
 );
 
 async function storedOutputs(made: Stage, paths: readonly string[]): Promise<OutputRefReport[]> {
-  const { digest, bytes } = await made.outputs.put([Buffer.from('x')]);
+  async function* content() {
+    yield Buffer.from('x');
+  }
+  const { digest, bytes } = await made.outputs.put(content());
   return paths.map((path) => ({ path, digest, bytes, mode: 0o644 }));
 }
 
