@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Stage } from '../../conformance/testkit/stage.ts';
-import { openStage } from '../../conformance/testkit/stage.ts';
+import type { Stage } from '../../conformance/testkit/index.ts';
+import { openStage } from '../../conformance/testkit/index.ts';
 import type { BuiltNode } from '../../machines/plan/index.ts';
 import { job, planLimits } from '../../machines/plan/index.ts';
 import type { JobInputs, Offer, OutputRefReport, RunnerReply, RunnerRequestOf } from '../../runner/protocol/index.ts';
