@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import type { LeaseId, MessageId, RunId } from '../../machines/model/index.ts';
+import { id } from '../../store/suite/index.ts';
 
 export type Acknowledgement =
   /** The message was committed; the run's sequence was then `sequence`. */
@@ -15,14 +16,14 @@ export type Acknowledgement =
   /** A message that had been answered was applied again when it was sent again. */
   | { readonly kind: 'twice'; readonly run: RunId; readonly message: MessageId };
 
-const run = z.string().transform((value) => value as RunId);
-const message = z.string().transform((value) => value as MessageId);
+const run = z.string().transform((value) => id<RunId>(value));
+const message = z.string().transform((value) => id<MessageId>(value));
 const line = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('committed'), run, message, sequence: z.number() }),
   z.strictObject({
     kind: z.literal('promised'),
     run,
-    lease: z.string().transform((value) => value as LeaseId),
+    lease: z.string().transform((value) => id<LeaseId>(value)),
     expiresAt: z.number(),
   }),
   z.strictObject({ kind: z.literal('published'), run, first: z.number() }),

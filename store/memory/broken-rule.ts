@@ -2,6 +2,7 @@
 import type { AttemptRow, LeaseRow, NodeRow } from '../../machines/index.ts';
 import { isAttemptTerminal, isGateEnded, isJobEnded, isLeaseLive, isRunTerminal } from '../../machines/model/index.ts';
 import type { RunCommit } from '../contract.ts';
+import { contradiction } from './row-rules.ts';
 import { sameValue } from './same-value.ts';
 import type { MemoryRun } from './state.ts';
 import { inner } from './state.ts';
@@ -9,6 +10,7 @@ import { inner } from './state.ts';
 export function brokenRule(commit: RunCommit, existing: MemoryRun | undefined): string | null {
   return (
     numbering(commit) ??
+    contradiction(commit) ??
     (existing === undefined ? creation(commit) : immutability(commit, existing)) ??
     uniqueness(commit, existing)
   );
@@ -25,7 +27,9 @@ function creation({ create, jobs, gates }: RunCommit): string | null {
   const nodes: readonly NodeRow[] = [...jobs, ...gates];
   const indexes = new Set(nodes.map(({ index }) => index));
   if (nodes.length !== create?.plan.nodes.length || indexes.size !== nodes.length) return 'the plan has other nodes';
-  return nodes.every(({ index }) => index >= 0 && index < nodes.length) ? null : 'a node has no place in the plan';
+  const misplaced = nodes.find(({ kind, index }) => create?.plan.nodes[index]?.kind !== kind);
+  if (misplaced !== undefined) return `${misplaced.kind} ${misplaced.id} has no place in the plan`;
+  return null;
 }
 
 function immutability(commit: RunCommit, { run, nodes, attempts, leases }: MemoryRun): string | null {

@@ -74,7 +74,7 @@ export function createEligibleQueue(): EligibleQueue {
 }
 
 /** Highest priority, then oldest; the rest only makes the order total. */
-export function compareEntries(a: QueueEntry, b: QueueEntry): number {
+function compareEntries(a: QueueEntry, b: QueueEntry): number {
   return (
     b.priority - a.priority ||
     a.eligibleAt - b.eligibleAt ||

@@ -44,7 +44,7 @@ export function migrate(
   });
 }
 
-export function checksumOf({ sql }: Migration): string {
+function checksumOf({ sql }: Migration): string {
   return `sha256:${createHash('sha256').update(sql).digest('hex')}`;
 }
 

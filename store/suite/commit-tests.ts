@@ -318,6 +318,50 @@ export function commitTests(runner: SuiteRunner, make: MakeStore): void {
     });
   });
 
+  describe('believable rows', () => {
+    test('a row that contradicts itself is refused whole (000 §376.10)', async (bench) => {
+      const rows = await bench.createHeld({
+        nodes: [{}, { needs: [{ upstream: 0, condition: 'success', required: true }] }],
+      });
+      const held = jobAt(rows, 0);
+      const pending = jobAt(rows, 1);
+      const attempt = currentAttempt(rows, 0);
+      const lease = currentLease(rows, 0);
+      const at = bench.now();
+      const intent = { kind: 'Cancelled', reason: 'RunCancelled' } as const;
+      const runIntent = { kind: 'Cancelled', requestedAt: at, supersededBy: null } as const;
+      const wrong = {
+        'run ended without an end': { run: { state: 'Failed' } },
+        'run goes on after its end': { run: { finishedAt: at } },
+        'run cancelling without an intent': { run: { state: 'Cancelling' } },
+        'run running with an intent': { run: { intent: runIntent } },
+        'run ended for another intent': { run: { state: 'TimedOut', finishedAt: at, intent: runIntent } },
+        'job active without a lease': { jobs: [{ ...held, currentLease: null }] },
+        'job active without an attempt': { jobs: [{ ...held, currentAttempt: null }] },
+        'job waiting with a lease': { jobs: [{ ...held, state: 'Pending' }] },
+        'job waiting with an intent': { jobs: [{ ...pending, intent }] },
+        'job offered with an intent': { jobs: [{ ...held, state: 'Leased', intent }] },
+        'job ended without an end': { jobs: [{ ...pending, state: 'Cancelled' }] },
+        'job goes on after its end': { jobs: [{ ...pending, finishedAt: at }] },
+        'job failed without a class': { jobs: [{ ...pending, state: 'Failed', finishedAt: at }] },
+        'job skipped without a word on dependents': { jobs: [{ ...pending, state: 'Skipped', finishedAt: at }] },
+        'job succeeded out of nothing': { jobs: [{ ...pending, state: 'Succeeded', finishedAt: at }] },
+        'job eligible since never': { jobs: [{ ...pending, state: 'Eligible' }] },
+        'job waiting for no time': { jobs: [{ ...pending, state: 'RetryWaiting' }] },
+        'attempt ended without an end': { attempts: [{ ...attempt, state: 'Failed' }] },
+        'lease live after its end': { leases: [{ ...lease, finishedAt: at }] },
+        'lease ended without an end': { leases: [{ ...lease, state: 'Released' }] },
+        'offer with another expiry': { leases: [{ ...lease, state: 'Offered' }] },
+        'negative credit': { leases: [{ ...lease, creditMs: -1 }] },
+      } as const;
+      for (const [what, change] of Object.entries(wrong)) {
+        const outcome = await bench.commit(changeStep(rows, change, at));
+        expect([what, outcome.kind]).toEqual([what, 'failed']);
+      }
+      expect((await bench.store.load(rows.run.id))?.nodes).toEqual(rows.nodes);
+    });
+  });
+
   describe('uniqueness', () => {
     test('a job never has two live leases (000 §375.5)', async (bench) => {
       const rows = await bench.createHeld();

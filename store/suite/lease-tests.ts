@@ -7,7 +7,7 @@ import { id } from './ids.ts';
 import { changeStep, currentLease, expireStep, grantStep, jobAt, phaseStep } from './run-script.ts';
 import type { MakeStore, SuiteRunner } from './subject.ts';
 
-export function renewalOf(rows: RunRows, index = 0): Renewal {
+function renewalOf(rows: RunRows, index = 0): Renewal {
   const lease = currentLease(rows, index);
   return {
     runId: rows.run.id,

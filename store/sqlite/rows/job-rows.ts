@@ -56,7 +56,7 @@ const fixed = tableOf<JobRow>({
 const copied = ['priority', 'cache_key'];
 
 /** Equal for equal sets, so that the queue holds one list per distinct set. */
-export const capabilityKey = (capabilities: readonly string[]): string =>
+const capabilityKey = (capabilities: readonly string[]): string =>
   capabilities.length === 0 ? '[]' : JSON.stringify([...capabilities].sort());
 
 export const insertJob = insertSql('jobs', [...fixed.names, ...changing.names, ...copied]);

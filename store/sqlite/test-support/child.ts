@@ -1,4 +1,4 @@
-/** Starts a script of this folder as a process of its own and reads what it prints, line by line. */
+/** Starts a script as a process of its own and reads what it prints, line by line. */
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -8,13 +8,14 @@ export interface Child extends AsyncDisposable {
   readonly process: ChildProcess;
   /** The next line of its output; null when it has ended. */
   nextLine(): Promise<string | null>;
+  /** One line of input: a signal to go on. */
+  signal(): void;
   /** Ends its input, which is how these scripts are told to finish, and waits for its end. */
   finish(): Promise<number | null>;
 }
 
-export function startChild(script: string, args: readonly string[]): Child {
-  const file = fileURLToPath(new URL(script, import.meta.url));
-  const child = spawn(process.execPath, [file, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+export function startChild(script: URL, args: readonly string[]): Child {
+  const child = spawn(process.execPath, [fileURLToPath(script), ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const ended = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
   return {
@@ -22,6 +23,9 @@ export function startChild(script: string, args: readonly string[]): Child {
     async nextLine() {
       const line = await lines.next();
       return line.done === true ? null : line.value;
+    },
+    signal() {
+      child.stdin.write('go\n');
     },
     finish() {
       child.stdin.end();

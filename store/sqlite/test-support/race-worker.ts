@@ -1,14 +1,14 @@
 /** One of several processes that create the same run and grant its jobs, each by compare-and-set. Prints what it won. */
-import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import type { RunId, SessionId } from '../../../machines/index.ts';
 import type { RunRows } from '../../suite/index.ts';
 import { createStep, grantStep, id, makePlan } from '../../suite/index.ts';
 import { openSqliteStore } from '../index.ts';
 
 const [file = '', name = '', jobs = '0'] = process.argv.slice(2);
+const signals = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 console.log('ready');
-process.stdin.resume();
-await once(process.stdin, 'end');
+await signals.next();
 
 const store = openSqliteStore({ file, clock: { now: () => Date.now() }, busyTimeoutMs: 30_000 });
 const plan = makePlan(Array.from({ length: Number(jobs) }, () => ({})));
@@ -18,7 +18,11 @@ const runId = created?.kind === 'exists' ? created.runId : creation.commit.runId
 
 let granted = 0;
 let conflicts = 0;
-for (let rows = await reload(); ; ) {
+let rows = await reload();
+// Everybody holds the same rows now: of the first grants exactly one can pass.
+console.log('loaded');
+await signals.next();
+for (;;) {
   const next = rows.nodes.find(({ state }) => state === 'Eligible');
   if (next === undefined) break;
   const session = id<SessionId>(name);
@@ -27,7 +31,8 @@ for (let rows = await reload(); ; ) {
   const commit = { ...step.commit, attempts: step.commit.attempts.map((attempt) => ({ ...attempt, session })) };
   const [outcome] = await store.commit([commit]);
   if (outcome?.kind === 'committed') granted += 1;
-  else conflicts += 1;
+  else if (outcome?.kind === 'conflict') conflicts += 1;
+  else throw new Error(`a grant was ${JSON.stringify(outcome)}`);
   rows = outcome?.kind === 'committed' ? step.rows : await reload();
 }
 await store.close();
