@@ -5,7 +5,8 @@
 import type { AttemptRow, JobRow, LeaseRow, NodeRow, RunRow } from './model/rows.ts';
 import { isAttemptTerminal, isJobActive, isJobEnded, isLeaseLive, isRunTerminal } from './model/states.ts';
 import { isBlockingEnd } from './policies/verdict.ts';
-import { isEnded, type RunView } from './state/run-state.ts';
+import type { RunView } from './state/run-state.ts';
+import { isEnded } from './state/run-state.ts';
 
 export interface JobFacets {
   readonly job: JobRow;
@@ -56,7 +57,10 @@ const entries = Object.entries(jobInvariants);
 export function brokenInvariants(view: RunView, job: JobRow): readonly string[] {
   const attempt = job.currentAttempt === null ? undefined : view.attempt(job.currentAttempt);
   const lease = job.currentLease === null ? undefined : view.lease(job.currentLease);
-  return entries.filter(([, holds]) => !holds({ job, attempt, lease })).map(([name]) => name);
+  const facets = { job, attempt, lease };
+  const broken: string[] = [];
+  for (const [name, holds] of entries) if (!holds(facets)) broken.push(name);
+  return broken;
 }
 
 /** 000 §287: invariants of a whole run; O(nodes). */

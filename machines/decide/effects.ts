@@ -107,11 +107,11 @@ export function applyEffects<Input, Row>(
   names: readonly string[],
   input: Input,
 ): Partial<Row> {
-  let set: Partial<Row> = {};
+  const set: Partial<Row> = {};
   for (const name of names) {
     const effect = effects[name];
     if (effect === undefined) throw new Error(`effect ${name} is not defined`);
-    set = { ...set, ...effect(input) };
+    Object.assign(set, effect(input));
   }
   return set;
 }

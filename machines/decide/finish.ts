@@ -2,28 +2,28 @@
 
 import { brokenInvariants } from '../invariants.ts';
 import type { Changes, CommitGuard, Deadline, TimerChanges } from '../model/decision.ts';
-import type { AttemptRow, GateRow, JobRow, LeaseRow, NodeRow } from '../model/rows.ts';
+import type { GateRow, JobRow, NodeRow } from '../model/rows.ts';
 import type { Draft, RunView } from '../state/run-state.ts';
 import { attemptDeadlines, gateDeadlines, jobDeadlines, leaseDeadlines, runDeadlines } from './deadlines.ts';
 
 export function finish(draft: Draft, guards: readonly CommitGuard[], judge: readonly number[]): Changes {
   const run = { ...draft.run, sequence: draft.sequence };
   draft.putRun(run);
-  const nodes = [...draft.changedNodes.values()];
-  const jobs = nodes.filter((row): row is JobRow => row.kind === 'job');
+  const jobs: JobRow[] = [];
+  const gates: GateRow[] = [];
+  const lost: JobRow['id'][] = [];
+  for (const row of draft.changedNodes.values()) {
+    if (row.kind === 'gate') gates.push(row);
+    else {
+      jobs.push(row);
+      if (row.state === 'Lost') lost.push(row.id);
+    }
+  }
   assertInvariants(draft, jobs);
-  return {
-    run,
-    jobs,
-    gates: nodes.filter((row): row is GateRow => row.kind === 'gate'),
-    attempts: [...draft.changedAttempts.values()],
-    leases: [...draft.changedLeases.values()],
-    facts: draft.facts,
-    timers: timerChanges(draft, draft.base),
-    guards,
-    judge,
-    lost: jobs.filter((row) => row.state === 'Lost').map((row) => row.id),
-  };
+  const attempts = [...draft.changedAttempts.values()];
+  const leases = [...draft.changedLeases.values()];
+  const timers = timerChanges(draft, draft.base);
+  return { run, jobs, gates, attempts, leases, facts: draft.facts, timers, guards, judge, lost };
 }
 
 /** Invariants are asserted in production: what breaks one is never committed. */
@@ -35,37 +35,31 @@ function assertInvariants(draft: Draft, jobs: readonly JobRow[]): void {
   }
 }
 
-/** Deadlines of the changed rows, before and after. */
+/** Deadlines of the changed rows, before and after. A key belongs to one row, so rows are compared one by one. */
 export function timerChanges(draft: Draft, base: RunView): TimerChanges {
-  const before = new Map<string, Deadline>();
-  const after = new Map<string, Deadline>();
-  const add = (map: Map<string, Deadline>, deadlines: readonly Deadline[]): void => {
-    for (const one of deadlines) map.set(one.key, one);
+  const set: Deadline[] = [];
+  const cancel: string[] = [];
+  const compare = (before: readonly Deadline[], after: readonly Deadline[]): void => {
+    for (const one of after) if (!before.some((old) => isSame(old, one))) set.push(one);
+    for (const old of before) if (!after.some((one) => one.key === old.key)) cancel.push(old.key);
   };
-  if (base.sequence > 0) add(before, runDeadlines(base.run));
-  add(after, runDeadlines(draft.run));
-  for (const [at, row] of draft.changedNodes) {
-    add(before, nodeDeadlines(base.node(at)));
-    add(after, nodeDeadlines(row));
-  }
+  compare(base.sequence > 0 ? runDeadlines(base.run) : none, runDeadlines(draft.run));
+  for (const [at, row] of draft.changedNodes) compare(nodeDeadlines(base.node(at)), nodeDeadlines(row));
   for (const [id, row] of draft.changedAttempts) {
-    const old: AttemptRow | undefined = base.attempt(id);
-    if (old !== undefined) add(before, attemptDeadlines(old));
-    add(after, attemptDeadlines(row));
+    const old = base.attempt(id);
+    compare(old === undefined ? none : attemptDeadlines(old), attemptDeadlines(row));
   }
   for (const [id, row] of draft.changedLeases) {
-    const old: LeaseRow | undefined = base.lease(id);
-    if (old !== undefined) add(before, leaseDeadlines(old));
-    add(after, leaseDeadlines(row));
+    const old = base.lease(id);
+    compare(old === undefined ? none : leaseDeadlines(old), leaseDeadlines(row));
   }
-  return {
-    set: [...after.values()].filter((one) => !sameDeadline(before.get(one.key), one)),
-    cancel: [...before.keys()].filter((key) => !after.has(key)),
-  };
+  return { set, cancel };
 }
+
+const none: readonly Deadline[] = [];
 
 const nodeDeadlines = (row: NodeRow): readonly Deadline[] =>
   row.kind === 'job' ? jobDeadlines(row) : gateDeadlines(row);
 
-const sameDeadline = (old: Deadline | undefined, one: Deadline): boolean =>
-  old !== undefined && old.dueAt === one.dueAt && old.kind === one.kind;
+const isSame = (old: Deadline, one: Deadline): boolean =>
+  old.key === one.key && old.dueAt === one.dueAt && old.kind === one.kind;

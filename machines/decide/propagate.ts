@@ -19,7 +19,7 @@ import { stepRun } from './run-step.ts';
 /** Propagates the ends of a command and settles the run; gives the nodes left for follow-up commands. */
 export function propagate(draft: Draft, context: DecideContext, ended: readonly number[]): readonly number[] {
   const judge: number[] = [];
-  if (draft.run.intent === null) {
+  if (draft.run.intent === null && ended.length > 0) {
     const skipped = judgeDependents(draft, context, ended, judge);
     const failed = applyFailFast(draft, context, ended);
     const later = judgeDependents(draft, context, failed, judge);

@@ -5,15 +5,8 @@
 import type { AttemptFact, Fact, GateFact, JobFact, LeaseFact, RunFact } from '../model/facts.ts';
 import type { Timestamp } from '../model/ids.ts';
 import type { AttemptRow, GateRow, JobRow, LeaseRow, RunRow } from '../model/rows.ts';
-import {
-  isAttemptTerminal,
-  isGateEnded,
-  isJobEnded,
-  isLeaseLive,
-  isRunTerminal,
-  type AttemptState,
-  type JobState,
-} from '../model/states.ts';
+import type { AttemptState, JobState } from '../model/states.ts';
+import { isAttemptTerminal, isGateEnded, isJobEnded, isLeaseLive, isRunTerminal } from '../model/states.ts';
 import type { RunWriter } from './run-state.ts';
 
 /** Applies one fact in place. Throws when the fact is not the next one, or its `from` is not the row's state. */

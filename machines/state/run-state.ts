@@ -9,8 +9,9 @@ import type { Fact } from '../model/facts.ts';
 import type { AttemptId, GateId, JobId, LeaseId } from '../model/ids.ts';
 import type { AttemptRow, GateRow, JobRow, LeaseRow, NodeRow, RunRow } from '../model/rows.ts';
 import { isGateEnded, isJobActive, isJobEnded } from '../model/states.ts';
-import { indexPlan, type PlanIndex } from '../plan/plan-index.ts';
 import type { ExecutablePlan } from '../plan/plan.ts';
+import type { PlanIndex } from '../plan/plan-index.ts';
+import { indexPlan } from '../plan/plan-index.ts';
 
 export interface RunView {
   readonly index: PlanIndex;
@@ -163,66 +164,87 @@ export interface Draft extends RunWriter {
 }
 
 /** A view over `base` that keeps changes to itself. */
-export function draftOver(base: RunView): Draft {
-  const { index } = base;
-  const changedNodes = new Map<number, NodeRow>();
-  const changedAttempts = new Map<AttemptId, AttemptRow>();
-  const changedLeases = new Map<LeaseId, LeaseRow>();
-  const upstreamsEnded = new Map<number, number>();
-  const dependentsEnded = new Map<number, number>();
-  let { run, sequence, openNodes, heldJobs } = base;
-  const node = (at: number): NodeRow => changedNodes.get(at) ?? base.node(at);
-  const noteEnd = (at: number): void => {
-    openNodes -= 1;
-    for (const { to } of index.downstream[at] ?? []) upstreamsEnded.set(to, (upstreamsEnded.get(to) ?? 0) + 1);
-    for (const { upstream } of index.plan.nodes[at]?.needs ?? [])
-      dependentsEnded.set(upstream, (dependentsEnded.get(upstream) ?? 0) + 1);
-  };
-  return {
-    base,
-    index,
-    facts: [],
-    changedNodes,
-    changedAttempts,
-    changedLeases,
-    get run() {
-      return run;
-    },
-    get sequence() {
-      return sequence;
-    },
-    get openNodes() {
-      return openNodes;
-    },
-    get heldJobs() {
-      return heldJobs;
-    },
-    node,
-    job: (at) => asJob(node(at)),
-    gate: (at) => asGate(node(at)),
-    findJob: base.findJob,
-    findGate: base.findGate,
-    attempt: (id) => changedAttempts.get(id) ?? base.attempt(id),
-    lease: (id) => changedLeases.get(id) ?? base.lease(id),
-    openUpstreams: (at) => base.openUpstreams(at) - (upstreamsEnded.get(at) ?? 0),
-    openDependents: (at) => base.openDependents(at) - (dependentsEnded.get(at) ?? 0),
-    putRun(row) {
-      run = row;
-    },
-    putNode(row) {
-      const old = node(row.index);
-      changedNodes.set(row.index, row);
-      if (!isEnded(old) && isEnded(row)) noteEnd(row.index);
-      heldJobs += Number(isHeld(row)) - Number(isHeld(old));
-    },
-    putAttempt(row) {
-      changedAttempts.set(row.id, row);
-    },
-    putLease(row) {
-      changedLeases.set(row.id, row);
-    },
-    setSequence(next) {
-      sequence = next;
-    },
-  };
+export const draftOver = (base: RunView): Draft => new RunDraft(base);
+
+/** A class, because a draft is made for every decision: methods cost nothing, twenty closures do. */
+class RunDraft implements Draft {
+  readonly base: RunView;
+  readonly index: PlanIndex;
+  readonly facts: Fact[] = [];
+  readonly changedNodes = new Map<number, NodeRow>();
+  readonly changedAttempts = new Map<AttemptId, AttemptRow>();
+  readonly changedLeases = new Map<LeaseId, LeaseRow>();
+  run: RunRow;
+  sequence: number;
+  openNodes: number;
+  heldJobs: number;
+  /** How many upstreams and dependents of a node ended in this draft; made with the first end. */
+  #upstreamsEnded: Map<number, number> | null = null;
+  #dependentsEnded: Map<number, number> | null = null;
+
+  constructor(base: RunView) {
+    this.base = base;
+    this.index = base.index;
+    this.run = base.run;
+    this.sequence = base.sequence;
+    this.openNodes = base.openNodes;
+    this.heldJobs = base.heldJobs;
+  }
+
+  node(at: number): NodeRow {
+    return this.changedNodes.get(at) ?? this.base.node(at);
+  }
+  job(at: number): JobRow {
+    return asJob(this.node(at));
+  }
+  gate(at: number): GateRow {
+    return asGate(this.node(at));
+  }
+  findJob(id: JobId): number | undefined {
+    return this.base.findJob(id);
+  }
+  findGate(id: GateId): number | undefined {
+    return this.base.findGate(id);
+  }
+  attempt(id: AttemptId): AttemptRow | undefined {
+    return this.changedAttempts.get(id) ?? this.base.attempt(id);
+  }
+  lease(id: LeaseId): LeaseRow | undefined {
+    return this.changedLeases.get(id) ?? this.base.lease(id);
+  }
+  openUpstreams(at: number): number {
+    return this.base.openUpstreams(at) - (this.#upstreamsEnded?.get(at) ?? 0);
+  }
+  openDependents(at: number): number {
+    return this.base.openDependents(at) - (this.#dependentsEnded?.get(at) ?? 0);
+  }
+  putRun(row: RunRow): void {
+    this.run = row;
+  }
+  putNode(row: NodeRow): void {
+    const old = this.node(row.index);
+    this.changedNodes.set(row.index, row);
+    if (!isEnded(old) && isEnded(row)) this.#noteEnd(row.index);
+    this.heldJobs += Number(isHeld(row)) - Number(isHeld(old));
+  }
+  putAttempt(row: AttemptRow): void {
+    this.changedAttempts.set(row.id, row);
+  }
+  putLease(row: LeaseRow): void {
+    this.changedLeases.set(row.id, row);
+  }
+  setSequence(next: number): void {
+    this.sequence = next;
+  }
+
+  #noteEnd(at: number): void {
+    this.openNodes -= 1;
+    this.#upstreamsEnded ??= new Map();
+    const upstreams = this.#upstreamsEnded;
+    for (const { to } of this.index.downstream[at] ?? []) upstreams.set(to, (upstreams.get(to) ?? 0) + 1);
+    this.#dependentsEnded ??= new Map();
+    const dependents = this.#dependentsEnded;
+    for (const { upstream } of this.index.plan.nodes[at]?.needs ?? [])
+      dependents.set(upstream, (dependents.get(upstream) ?? 0) + 1);
+  }
 }
