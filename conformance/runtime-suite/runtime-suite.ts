@@ -11,6 +11,7 @@ import { deadlineTests } from './deadlines.ts';
 import type { RuntimeSuiteOptions } from './kit.ts';
 import { createKit } from './kit.ts';
 import { messageTests } from './messages.ts';
+import { outageTests } from './outage.ts';
 import { raceTests } from './races.ts';
 import { schedulingTests } from './scheduling.ts';
 import { sessionTests } from './sessions.ts';
@@ -31,5 +32,6 @@ export function runtimeSuite(
     controlTests(kit);
     schedulingTests(kit);
     sessionTests(kit);
+    outageTests(kit);
   });
 }
