@@ -19,10 +19,8 @@ export async function perform(process: NodeJS.Process, words: readonly string[],
     return exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // Help and version that were asked for are no errors; help shown because nothing was asked is.
-    return error.code === 'commander.helpDisplayed' || error.code === 'commander.version'
-      ? exitCodes.ok
-      : exitCodes.usage;
+    // Help that was asked for is no error; help shown because nothing was asked is.
+    return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
   }
 }
 

@@ -27,7 +27,13 @@ export interface Place {
 const program = join(import.meta.dirname, '..', 'main.ts');
 
 export function start(place: Place, ...words: readonly string[]): Running {
-  const { NO_COLOR: _noColor, FORCE_COLOR: _forceColor, FORGEYARD_HOME: _home, FORGEYARD_STORE: _store, ...env } = process.env;
+  const {
+    NO_COLOR: _noColor,
+    FORCE_COLOR: _forceColor,
+    FORGEYARD_HOME: _home,
+    FORGEYARD_STORE: _store,
+    ...env
+  } = process.env;
   const child = spawn(process.execPath, [program, ...words], {
     cwd: place.cwd,
     env: { ...env, ...place.env },
