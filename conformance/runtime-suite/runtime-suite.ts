@@ -5,14 +5,18 @@
  */
 import type { MakeStore, SuiteRunner } from '../../store/suite/index.ts';
 import { authorityTests } from './authority.ts';
+import { boundTests } from './bounds.ts';
 import { controlTests } from './control.ts';
 import { creationTests } from './creation.ts';
 import { deadlineTests } from './deadlines.ts';
+import { dependencyTests } from './dependencies.ts';
 import type { RuntimeSuiteOptions } from './kit.ts';
 import { createKit } from './kit.ts';
 import { messageTests } from './messages.ts';
 import { outageTests } from './outage.ts';
+import { outputTests } from './outputs.ts';
 import { raceTests } from './races.ts';
+import { recoveryTests } from './recovery.ts';
 import { schedulingTests } from './scheduling.ts';
 import { sessionTests } from './sessions.ts';
 
@@ -33,5 +37,9 @@ export function runtimeSuite(
     schedulingTests(kit);
     sessionTests(kit);
     outageTests(kit);
+    dependencyTests(kit);
+    outputTests(kit);
+    recoveryTests(kit);
+    boundTests(kit);
   });
 }

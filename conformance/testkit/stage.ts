@@ -45,7 +45,10 @@ export interface StageOptions {
   readonly limits?: Partial<Limits>;
 }
 
-export type HostOptions = Omit<Partial<RuntimeOptions>, 'store' | 'wake' | 'ids'>;
+export interface HostOptions extends Omit<Partial<RuntimeOptions>, 'store' | 'wake' | 'ids'> {
+  /** What this process alone sees of the store. */
+  readonly disturb?: (store: Store) => Store;
+}
 
 /** One process: a runtime over a handle of its own. */
 export interface Host {
@@ -116,11 +119,11 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     return opened;
   };
 
-  const host = async (given: HostOptions = {}): Promise<Host> => {
+  const host = async ({ disturb, ...given }: HostOptions = {}): Promise<Host> => {
     let killed = false;
     const reports: string[] = [];
     const own = countedIds(hosts.length + 1);
-    const disturbed = (options.disturb ?? ((one: Store) => one))(await handle());
+    const disturbed = (disturb ?? options.disturb ?? ((one: Store) => one))(await handle());
     const runtime = createRuntime({
       random: seededRandom(hosts.length + 1),
       report: (where, error) => reports.push(`${where}: ${String(error)}`),
