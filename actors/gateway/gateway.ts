@@ -9,6 +9,7 @@ import type {
   Reply,
   RunId,
   SessionId,
+  SessionRow,
 } from '../../machines/index.ts';
 import { failureClasses } from '../../machines/index.ts';
 import type { RunnerReply, RunnerRequest, RunnerRequestOf } from '../../runner/protocol/index.ts';
@@ -50,6 +51,22 @@ export function createGateway(ports: GatewayPorts, directory: Directory): Runner
     return replyTo(result, ports.store.now());
   };
 
+  const pollOf = async (session: SessionRow, max: number): Promise<RunnerReply> => {
+    switch (session.state) {
+      case 'Active':
+        await ports.store.touchSession(session.id);
+        return { type: 'offers', ...(await ports.grants.offersFor(session, max)) };
+      case 'Draining':
+        await ports.store.touchSession(session.id);
+        return { type: 'offers', offers: [] };
+      // The agent may come back as a new session, but not against the one that took its place.
+      case 'Closed':
+        return rejected('SessionNotActive', `the session was closed: ${session.reason ?? 'no reason is known'}`);
+      case 'Replaced':
+        return rejected('Stale', 'a newer session of this runner has taken over');
+    }
+  };
+
   const request = async (message: RunnerRequest): Promise<RunnerReply> => {
     switch (message.type) {
       case 'hello':
@@ -57,9 +74,7 @@ export function createGateway(ports: GatewayPorts, directory: Directory): Runner
       case 'poll': {
         const session = await ports.sessions.get(message.session as SessionId);
         if (session === null || session.runner !== message.runner) return rejected('Foreign', 'say hello first');
-        await ports.store.touchSession(session.id);
-        if (session.state !== 'Active') return { type: 'offers', offers: [] };
-        return { type: 'offers', ...(await ports.grants.offersFor(session, message.max)) };
+        return pollOf(session, message.max);
       }
       case 'inputs':
         return answerInputs(ports, directory, message);

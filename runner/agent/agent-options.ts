@@ -61,6 +61,9 @@ export interface AgentTuning {
   readonly keepFailed: boolean;
   /** At most one progress message per attempt in this time. */
   readonly progressEveryMs: number;
+  /** Before the agent comes back when the control plane has ended its session; doubled each time, up to the maximum. */
+  readonly sessionRetryMs: number;
+  readonly sessionRetryMsMax: number;
 }
 
 export const defaultTuning: AgentTuning = {
@@ -77,4 +80,6 @@ export const defaultTuning: AgentTuning = {
   freeBytesMin: 64 * 1024 * 1024,
   keepFailed: false,
   progressEveryMs: 1_000,
+  sessionRetryMs: 500,
+  sessionRetryMsMax: 30_000,
 };

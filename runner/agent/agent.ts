@@ -1,8 +1,8 @@
 /**
  * The agent: one session with the control plane, a number of slots, and the attempts in them.
  *
- *  A1 A session id is fresh with every start and is never written down: a restarted agent is a new one
- *     and inherits nothing (000 §263, §268-271).
+ *  A1 A session id is fresh with every session and is never written down: a restarted agent is a new one
+ *     and inherits nothing, nor does one whose session the control plane has ended (000 §263, §268-271).
  *  A2 Nothing is launched, and no phase entered, before the control plane has said so.
  *  A3 Work whose authority is lost is killed and not reported.
  *  A4 `closed` resolves when no process, timer or thread of the agent is left.
@@ -23,6 +23,7 @@ import { createConnection } from './connection.ts';
 import type { Polled, PollLoop } from './poll-loop.ts';
 import { startPollLoop } from './poll-loop.ts';
 import { createSeenAttempts } from './seen-attempts.ts';
+import { runSessions } from './session-loop.ts';
 import { takeOffer } from './take-offer.ts';
 
 export interface Agent {
@@ -43,7 +44,7 @@ const goodbyeMs = 2_000;
 export function createAgent(options: AgentOptions): Agent {
   const tuning = { ...defaultTuning, ...options.tuning };
   const { clock, ids, onEvent, runnerId } = options;
-  const session = ids();
+  let session = ids();
   const own = () => ({ version: protocolVersion, messageId: ids(), runner: runnerId, session }) as const;
   const stopped = new AbortController();
   const pollStop = new AbortController();
@@ -52,6 +53,7 @@ export function createAgent(options: AgentOptions): Agent {
   let started = false;
   let closing: Promise<void> | null = null;
   let polls: PollLoop | null = null;
+  let sessions: Promise<string | null> | null = null;
 
   const exitGuard = createExitGuard();
   const connection = createConnection({
@@ -126,16 +128,41 @@ export function createAgent(options: AgentOptions): Agent {
     started = true;
     await mkdir(options.stateDir, { recursive: true, mode: 0o700 });
     for (const swept of await records.sweep()) onEvent({ kind: 'leftoversSwept', ...swept });
+    const refusal = await open();
+    if (refusal !== null) {
+      await close(false);
+      throw new Error(`no session: ${refusal}`);
+    }
+    sessions = runSessions({
+      clock,
+      random: options.random,
+      stop: pollStop.signal,
+      serve,
+      settle,
+      open: openAnew,
+      retryMs: tuning.sessionRetryMs,
+      retryMsMax: tuning.sessionRetryMsMax,
+    });
+    void sessions.then((code) => (code === null ? undefined : leave()));
+  }
+
+  /** Null when welcome, else why not. */
+  async function open(): Promise<string | null> {
     const { name, capabilities, slots } = options;
     const hello: RunnerRequest = { type: 'hello', ...own(), name, capabilities: [...capabilities], slots };
-    const answer = await connection.ask(hello, stopped.signal);
-    if (answer?.reply.type !== 'welcome') {
-      await close(false);
-      throw new Error(`no session: ${answer?.reply.type === 'rejected' ? answer.reply.code : 'no welcome'}`);
-    }
-    const { heartbeatEveryMs } = answer.reply;
-    keeper.open({ runner: runnerId, session, heartbeatEveryMs });
+    const reply = (await connection.ask(hello, pollStop.signal))?.reply;
+    if (reply?.type !== 'welcome') return reply?.type === 'rejected' ? reply.code : 'no welcome';
+    keeper.open({ runner: runnerId, session, heartbeatEveryMs: reply.heartbeatEveryMs });
     onEvent({ kind: 'sessionOpened', session });
+    return null;
+  }
+
+  function openAnew(): Promise<string | null> {
+    session = ids();
+    return open();
+  }
+
+  async function serve(): Promise<string | null> {
     polls = startPollLoop({
       transport: options.transport,
       clock,
@@ -145,11 +172,18 @@ export function createAgent(options: AgentOptions): Agent {
       poll,
       take,
     });
-    void polls.ended.then((code) => (code === null ? undefined : sessionEnded(code)));
+    const code = await polls.ended;
+    if (code !== null) onEvent({ kind: 'sessionEnded', code });
+    return code;
   }
 
-  async function sessionEnded(code: string): Promise<void> {
-    onEvent({ kind: 'sessionEnded', code });
+  /** What the ended session leaves is told what it is to do: as a rule, to stop. */
+  async function settle(): Promise<void> {
+    await resyncAll();
+    await active.idle();
+  }
+
+  async function leave(): Promise<void> {
     draining = true;
     await active.idle();
     await close(false);
@@ -159,7 +193,7 @@ export function createAgent(options: AgentOptions): Agent {
     closing ??= (async () => {
       draining = true;
       pollStop.abort();
-      await polls?.ended;
+      await sessions;
       await active.idle();
       if (sayGoodbye) await within(goodbyeMs, (signal) => connection.ask({ type: 'bye', ...own() }, signal));
       stopped.abort();
@@ -180,11 +214,11 @@ export function createAgent(options: AgentOptions): Agent {
   return {
     start,
     async drain() {
-      if (!draining && polls !== null) {
+      if (!draining && sessions !== null) {
         draining = true;
         await within(goodbyeMs, (signal) => connection.ask({ type: 'drain', ...own() }, signal));
       }
-      await close(polls !== null);
+      await close(sessions !== null);
     },
     async stop({ graceMs }) {
       draining = true;
@@ -195,7 +229,7 @@ export function createAgent(options: AgentOptions): Agent {
         for (const { control } of active.all.values()) control.halt({ kind: 'lost', why: 'the runner was stopped' });
         stopped.abort();
       });
-      await close(polls !== null);
+      await close(sessions !== null);
       finished.abort();
     },
     closed: closed.promise,

@@ -219,13 +219,14 @@ describe('agent: leaving', () => {
     expect(made.control.received.at(-1)?.type).toBe('bye');
   });
 
-  test('S10 a session that is not served any more ends the agent after its work', async () => {
+  test('S10 a session that a newer one of the same runner replaced ends the agent after its work', async () => {
     const made = await stage({ tuning: { pollEveryMs: 5 } });
     made.control.react((request) =>
-      request.type === 'poll' ? { type: 'rejected', code: 'SessionNotActive', message: '' } : undefined,
+      request.type === 'poll' ? { type: 'rejected', code: 'Stale', message: '' } : undefined,
     );
     made.control.ring();
     await made.agent.closed;
-    expect(made.events.at(-1)).toEqual({ kind: 'sessionEnded', code: 'SessionNotActive' });
+    expect(made.events.at(-1)).toEqual({ kind: 'sessionEnded', code: 'Stale' });
+    expect(made.control.of('hello')).toHaveLength(1);
   });
 });

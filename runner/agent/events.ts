@@ -10,7 +10,7 @@ export type AttemptEnd =
 
 export type AgentEvent =
   | { readonly kind: 'sessionOpened'; readonly session: string }
-  /** The control plane does not take this session's polls any more; running work is finished. */
+  /** The control plane does not take this session's polls any more; a new one follows, unless it was replaced. */
   | { readonly kind: 'sessionEnded'; readonly code: string }
   | {
       readonly kind: 'offerRefused';
