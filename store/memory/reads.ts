@@ -60,7 +60,8 @@ export function readMethods(state: MemoryState): ReadMethods {
       const run = state.runs.get(runId);
       if (run === undefined) return [];
       const candidates = job === undefined ? [...run.attempts.keys()] : (run.attemptsByJob.get(job) ?? []);
-      const wanted = ids === undefined ? candidates : candidates.filter((id) => ids.includes(id));
+      const named = ids === undefined ? null : new Set(ids);
+      const wanted = candidates.filter((id) => named === null || named.has(id));
       return picked(run.attempts, wanted).sort((a: AttemptRow, b) => a.jobIndex - b.jobIndex || a.number - b.number);
     },
     async leases(runId, { job, live }) {
@@ -87,7 +88,7 @@ export function readMethods(state: MemoryState): ReadMethods {
     },
     async runs(filter, { limit, cursor }) {
       const matching = [...state.runs.values()].map(({ run }) => run).filter((run) => matches(run, filter));
-      const rest = matching.sort(newestFirst).filter((run) => cursor === null || cursorOf(run) < cursor);
+      const rest = matching.filter((run) => cursor === null || cursorOf(run) < cursor).sort(newestFirst);
       const items = rest.slice(0, limit);
       const last = items.at(-1);
       return { items, next: last === undefined || rest.length <= items.length ? null : cursorOf(last) };
@@ -191,5 +192,5 @@ function cursorOf(run: RunRow): string {
 }
 
 function newestFirst(a: RunRow, b: RunRow): number {
-  return cursorOf(a) < cursorOf(b) ? 1 : -1;
+  return b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1);
 }

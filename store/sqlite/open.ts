@@ -27,7 +27,9 @@ export function openConnection({ file, clock, busyTimeoutMs, pagesMax }: OpenOpt
       new DatabaseSync(file, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true }),
     );
     if (pagesMax !== null) connection.database.exec(`PRAGMA max_page_count = ${pagesMax}`);
-    connection.database.exec('PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; PRAGMA cache_size = -32768');
+    connection.database.exec(
+      'PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; PRAGMA cache_size = -32768; PRAGMA journal_size_limit = 67108864',
+    );
     // SQLite opens a read-only file as one, and would only say so at the first write.
     if (!isWritable(file)) throw readOnly(file, undefined);
     migrate(connection, file, clock.now());

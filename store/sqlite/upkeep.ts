@@ -1,7 +1,7 @@
 /** Reconciler scans and their progress, action cache, references to outputs. */
-import type { Digest } from '../../machines/index.ts';
+import type { Digest, OutputRef } from '../../machines/index.ts';
 import type { CacheEntry, ReconcileProgress, ScanItem, ScanKind, Store } from '../contract.ts';
-import type { SqlRow } from './connection.ts';
+import type { Connection, SqlRow } from './connection.ts';
 import type { SqliteContext } from './context.ts';
 import { integer, integerOrNull, list, text, textOrNull } from './rows/read-columns.ts';
 
@@ -33,10 +33,9 @@ function scanSql(kind: ScanKind): string {
 const putEntry = `INSERT OR REPLACE INTO cache_entries (project, key, spec_digest, outputs, run_id, job_id, created_at)
   VALUES (?, ?, ?, ?, ?, ?, ?)`;
 const saveProgress = `INSERT OR REPLACE INTO reconcile_progress (id, cursor, started_at, completed_at, last_error) VALUES (?, ?, ?, ?, ?)`;
-const outputLists = `SELECT outputs AS files FROM cache_entries
-  UNION ALL SELECT outputs FROM jobs WHERE outputs <> '[]'
-  UNION ALL SELECT outputs FROM attempts WHERE outputs <> '[]'
-  UNION ALL SELECT reports FROM attempts WHERE reports <> '[]'`;
+const outputsOfRun = `SELECT outputs AS files FROM jobs WHERE run_id = ?1 AND outputs <> '[]'
+  UNION ALL SELECT outputs FROM attempts WHERE run_id = ?1 AND outputs <> '[]'
+  UNION ALL SELECT reports FROM attempts WHERE run_id = ?1 AND reports <> '[]'`;
 
 export function upkeepMethods({ connection, clock }: SqliteContext): UpkeepMethods {
   return {
@@ -83,9 +82,8 @@ export function upkeepMethods({ connection, clock }: SqliteContext): UpkeepMetho
     },
     async *referencedDigests() {
       const seen = new Set<Digest>();
-      // Read at once: a statement left open between two awaits would keep the log from being checkpointed.
-      for (const row of connection.all(outputLists)) {
-        for (const { digest } of list<{ readonly digest: Digest }>(row, 'files')) {
+      for (const files of outputLists(connection)) {
+        for (const { digest } of files) {
           if (seen.has(digest)) continue;
           seen.add(digest);
           yield digest;
@@ -93,6 +91,13 @@ export function upkeepMethods({ connection, clock }: SqliteContext): UpkeepMetho
       }
     },
   };
+}
+
+/** Run by run, each read at once: a statement left open between two awaits would keep the log from being checkpointed. */
+function* outputLists(connection: Connection): Generator<readonly OutputRef[]> {
+  const files = (row: SqlRow) => list<OutputRef>(row, 'files');
+  yield* connection.map(files, 'SELECT outputs AS files FROM cache_entries');
+  for (const row of connection.all('SELECT id FROM runs')) yield* connection.map(files, outputsOfRun, text(row, 'id'));
 }
 
 function progressFrom(row: SqlRow): ReconcileProgress {

@@ -87,6 +87,23 @@ export function commitTests(runner: SuiteRunner, make: MakeStore): void {
       expect(await bench.store.sequence(other.rows.run.id)).toBe(1);
     });
 
+    test('what a bad commit had already written is taken back alone', async (bench) => {
+      const rows = await bench.create({ name: 'bad' });
+      const grant = grantStep(rows, { index: 0, now: bench.now(), message: 'grant' }).commit;
+      const [lease] = grant.leases;
+      const twin = {
+        ...grant,
+        leases: [...grant.leases, ...(lease === undefined ? [] : [{ ...lease, id: id<LeaseId>('twin') }])],
+      };
+      const other = creation({ name: 'other' }, bench.now());
+      const outcomes = await bench.store.commit([twin, other.commit]);
+      expect(outcomes.map(({ kind }) => kind)).toEqual(['failed', 'committed']);
+      await bench.reopen();
+      const loaded = await bench.store.load(rows.run.id);
+      expect([loaded?.run, loaded?.nodes, loaded?.attempts, loaded?.leases]).toEqual([rows.run, rows.nodes, [], []]);
+      expect(await bench.store.receipts(rows.run.id, [id('grant')])).toEqual([]);
+    });
+
     test('an empty batch has no outcomes', async (bench) => {
       expect(await bench.store.commit([])).toEqual([]);
     });

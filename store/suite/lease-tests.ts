@@ -90,6 +90,7 @@ export function leaseTests(runner: SuiteRunner, make: MakeStore): void {
       const sooner = { ...stopping, terminateBy: bench.now() + 1, version: stopping.version + 1 };
       await bench.apply(changeStep(rows, { jobs: [sooner] }, bench.now()));
       expect(await bench.store.renew([renewalOf(rows)])).toEqual([{ kind: 'renewed', expiresAt: terminateBy, intent }]);
+      expect((await bench.store.leases(rows.run.id, {}))[0]?.expiresAt).toBe(terminateBy);
     });
 
     test('survives a commit that was decided on the older lease row', async (bench) => {
@@ -188,6 +189,14 @@ export function leaseTests(runner: SuiteRunner, make: MakeStore): void {
       expect(await bench.store.renew([renewalOf(rows)])).toEqual([{ kind: 'expired' }]);
       const start = phaseStep(credit.rows, { index: 0, now: bench.now() });
       expect(await bench.commit(start)).toEqual({ kind: 'conflict', why: 'guard' });
+    });
+
+    test('closing late gives a lease that had run out no more time', async (bench) => {
+      const session = await bench.openSession();
+      const rows = await bench.createHeld();
+      bench.advance(40_000);
+      await bench.store.updateSession({ ...session, state: 'Closed', endedAt: bench.now(), version: 2 });
+      expect((await bench.store.leases(rows.run.id, {}))[0]?.expiresAt).toBe(currentLease(rows, 0).expiresAt);
     });
 
     test('leases of a Replaced or Draining session live on and are renewed (000 §271)', async (bench) => {
