@@ -10,7 +10,14 @@ import { stepBehaviours } from './step-behaviours.ts';
 export interface Killer {
   readonly suite: string;
   readonly name: string;
-  readonly run: (charts: Charts) => void;
+  readonly run: (charts: Charts) => void | Promise<void>;
+}
+
+export interface Killers {
+  /** Small and fast; asked for every mutant of a core chart. */
+  readonly quick: readonly Killer[];
+  /** Asked only about what all others let live. */
+  readonly thorough: readonly Killer[];
 }
 
 export interface MutantReport {
@@ -47,9 +54,12 @@ const chartKeys: readonly ChartKey[] = [
   'effect',
 ];
 
-export function judgeMutants(killers: readonly Killer[], equivalents: Readonly<Record<string, string>>): MutantReport {
+export async function judgeMutants(
+  killers: Killers,
+  equivalents: Readonly<Record<string, string>>,
+): Promise<MutantReport> {
   // Neighbouring mutants mostly die of the same behaviour: whatever killed last is tried first.
-  const queue = [...killers];
+  const queue = [...killers.quick];
   const killedBy: Record<string, number> = {};
   const survivors: string[] = [];
   const wrongProofs = new Set(Object.keys(equivalents));
@@ -59,7 +69,7 @@ export function judgeMutants(killers: readonly Killer[], equivalents: Readonly<R
     for (const mutation of mutationsOf(everyChart[key].table)) {
       mutants += 1;
       const id = `${key}: ${mutation.id}`;
-      const suite = killingSuite(withMutation(key, mutation), key, queue);
+      const suite = await killingSuite(withMutation(key, mutation), key, queue, killers.thorough);
       if (suite !== null) killedBy[suite] = (killedBy[suite] ?? 0) + 1;
       else if (equivalents[id] === undefined) survivors.push(id);
       else {
@@ -90,22 +100,28 @@ function withMutation(key: ChartKey, mutation: Mutation): EveryChart {
   }
 }
 
-/** The suite that goes red, or null. Whole histories come last: they are the slowest to notice. */
-function killingSuite(wrong: EveryChart, key: ChartKey, queue: Killer[]): string | null {
-  if (core.has(key)) {
-    const at = queue.findIndex(({ run }) => isRed(() => run(wrong)));
-    const [killer] = at < 0 ? [] : queue.splice(at, 1);
-    if (killer !== undefined) {
-      queue.unshift(killer);
-      return killer.suite;
-    }
+/** The suite that goes red, or null. Whole scenarios and histories come last: they are the slowest to notice. */
+async function killingSuite(
+  wrong: EveryChart,
+  key: ChartKey,
+  queue: Killer[],
+  thorough: readonly Killer[],
+): Promise<string | null> {
+  const inCore = core.has(key);
+  for (const [at, killer] of inCore ? queue.entries() : []) {
+    if (!(await isRed(() => killer.run(wrong)))) continue;
+    queue.splice(at, 1);
+    queue.unshift(killer);
+    return killer.suite;
   }
-  return stepBehaviours.some(({ chart, run }) => chart === key && isRed(() => run(wrong))) ? 'step' : null;
+  for (const { chart, run } of stepBehaviours) if (chart === key && (await isRed(() => run(wrong)))) return 'step';
+  for (const { suite, run } of inCore ? thorough : []) if (await isRed(() => run(wrong))) return suite;
+  return null;
 }
 
-function isRed(run: () => void): boolean {
+async function isRed(run: () => void | Promise<void>): Promise<boolean> {
   try {
-    run();
+    await run();
     return false;
   } catch {
     return true;
