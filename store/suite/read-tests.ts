@@ -42,6 +42,7 @@ function historyTests({ describe, expect }: SuiteRunner, test: Test): void {
     });
 
     test('a commit with a gap or a foreign fact is refused', async (bench) => {
+      await bench.create({ name: 'another' });
       const rows = await bench.create();
       const { commit } = grantStep(rows, { index: 0, now: bench.now() });
       const shifted = commit.facts.map((fact) => ({ ...fact, sequence: fact.sequence + 1 }));
