@@ -5,7 +5,8 @@
 import type { ReasonCode } from '../model/codes.ts';
 import type { GateRow, JobRow, NodeRow, Reason } from '../model/rows.ts';
 import type { PlannedEdge } from '../plan/plan.ts';
-import { isEnded, type RunView } from '../state/run-state.ts';
+import type { RunView } from '../state/run-state.ts';
+import { isEnded } from '../state/run-state.ts';
 
 export type EdgeJudgement =
   | { readonly kind: 'undecided' }
@@ -82,23 +83,26 @@ function passedOn(row: NodeRow): Reason {
   return { code: code === 'FailFast' ? 'UpstreamFailed' : code, root: row.reason?.root ?? row.node };
 }
 
-/** The verdict of a waiting node over all its edges; O(edges into it). */
+/** The verdict of a waiting node over all its edges; O(edges into it). Of several unmet edges plan order names the root. */
 export function judgeNode(view: RunView, at: number): NodeVerdict {
   const needs = view.index.plan.nodes[at]?.needs ?? [];
   let open = false;
   let notMet = false;
   let failureEdges = 0;
   let failureQualified = false;
+  let unmetBy: { readonly upstream: number; readonly reason: Reason } | null = null;
   for (const edge of needs) {
     const judgement = judgeEdge(edge, view.node(edge.upstream));
-    if (judgement.kind === 'unmet')
-      return { kind: 'skip', reason: judgement.reason, satisfies: skipSatisfies(judgement.reason.code) };
-    if (judgement.kind === 'undecided') open = true;
+    if (judgement.kind === 'unmet') {
+      if (unmetBy === null || edge.upstream < unmetBy.upstream)
+        unmetBy = { upstream: edge.upstream, reason: judgement.reason };
+    } else if (judgement.kind === 'undecided') open = true;
     if (isFailureEdge(edge)) {
       failureEdges += 1;
       failureQualified ||= judgement.kind === 'satisfied';
     } else if (judgement.kind === 'condition-not-met') notMet = true;
   }
+  if (unmetBy !== null) return { kind: 'skip', reason: unmetBy.reason, satisfies: skipSatisfies(unmetBy.reason.code) };
   if (open) return undecided;
   return notMet || (failureEdges > 0 && !failureQualified) ? notMetVerdict : satisfied;
 }

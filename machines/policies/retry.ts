@@ -1,5 +1,6 @@
 /** Two bounded budgets and a persisted backoff (000 §53-58, §197-198; state-machines: Budgets). */
-import { budgetOf, type FailureBudget, type FailureClass } from '../model/failure-class.ts';
+import type { FailureBudget, FailureClass } from '../model/failure-class.ts';
+import { budgetOf } from '../model/failure-class.ts';
 import type { JobRow } from '../model/rows.ts';
 import type { BackoffPolicy, RetryPolicy } from '../plan/plan.ts';
 
