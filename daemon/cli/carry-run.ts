@@ -20,7 +20,6 @@ import type { OpenedStore } from './with-store.ts';
 
 export interface CarryOptions {
   readonly settings: HostSettings;
-  readonly sourceDir: string;
   /** Creates the run, or names one that is there. Called when the runtime has recovered. */
   readonly begin: (runtime: Runtime, display: RunDisplay) => Promise<RunId>;
 }
@@ -79,7 +78,7 @@ export async function carryRun(terminal: Terminal, opened: OpenedStore, options:
 async function createHost(
   terminal: Terminal,
   { places, store }: OpenedStore,
-  { settings, sourceDir }: CarryOptions,
+  { settings }: CarryOptions,
   display: RunDisplay,
 ): Promise<Host> {
   const { createHost: create } = await loadHost();
@@ -87,7 +86,6 @@ async function createHost(
     ...settings,
     places,
     store,
-    sourceDir,
     env: terminal.env,
     onEvent(event) {
       if (event.kind === 'offerRefused')

@@ -18,6 +18,7 @@ import { sha256Digest } from '../plan/index.ts';
 import { currentHost, formatHost, isProvenDead } from './host-identity.ts';
 import type { Places } from './places.ts';
 import { runtimePorts } from './ports.ts';
+import { createRunSources } from './run-sources.ts';
 
 export interface HostOptions {
   readonly places: Places;
@@ -27,8 +28,6 @@ export interface HostOptions {
   readonly slots: number;
   readonly capabilities: readonly string[];
   readonly secretCommands: Readonly<Record<string, readonly string[]>>;
-  /** What steps find as FORGEYARD_SOURCE. */
-  readonly sourceDir: string;
   readonly keepWorkspaces: boolean;
   readonly onEvent: (event: AgentEvent) => void;
   readonly report: (where: string, error: unknown) => void;
@@ -99,6 +98,7 @@ function createLocalAgent(
   parts: AgentParts,
 ): { readonly agent: Agent; readonly close: () => void } {
   const { runtime, host, ids } = parts;
+  const sources = createRunSources(options.places.runner);
   const link = createMemoryLink((request) => answerLocally(runtime, host, request));
   const stopRinging = runtime.gateway.onWork(link.ring);
   const agent = createAgent({
@@ -121,7 +121,7 @@ function createLocalAgent(
     env: options.env,
     digestOf: (spec) => sha256Digest(canonicalJson(spec)),
     onEvent: options.onEvent,
-    sourceDir: options.sourceDir,
+    sourceDir: (run) => sources.of(run) ?? options.places.project,
     tuning: { keepFailed: options.keepWorkspaces },
   });
   return {

@@ -1,6 +1,7 @@
 /** Answers to "why is it so, and what would change it?", from persisted rows, the store's time and the live sessions alone. */
 import type { AttemptRow, NodeRow, SessionRow } from '../../machines/index.ts';
 import type { LoadedRun } from '../../store/index.ts';
+import { shellWord } from '../views/index.ts';
 
 export interface Explanation {
   /** What is explained, by name. */
@@ -32,6 +33,5 @@ export function nodeAt({ nodes }: LoadedRun, index: number): NodeRow {
   return row;
 }
 
-/** How a name is typed on the command line. */
-export const address = (run: string, name: string): string =>
-  /^[\w.@/-]+$/.test(name) ? `${run}/${name}` : `'${run}/${name.replaceAll("'", `'\\''`)}'`;
+/** How a job or gate is named on the command line. */
+export const address = (run: string, name: string): string => shellWord(`${run}/${name}`);

@@ -35,7 +35,9 @@ export function noRetryText(job: JobRow, planned: PlannedJob): string | null {
     case 'workload':
       return !isListed(retry.retryOn, failureClass)
         ? `${failureClass} is not tried again: retry.on of the plan does not name it`
-        : `all ${retry.attemptsMax} attempts of the work are used up`;
+        : retry.attemptsMax === 1
+          ? 'the plan allows one attempt of the work'
+          : `all ${retry.attemptsMax} attempts of the work are used up`;
     case 'infrastructure':
       return job.infrastructureFailures > retry.infrastructureRetriesMax
         ? `all ${retry.infrastructureRetriesMax} infrastructure retries are used up`

@@ -16,8 +16,11 @@ const conditionTexts: Readonly<Record<EdgeCondition, string>> = {
   failure: 'to fail',
 };
 
-const conditionText = (edge: PlannedEdge): string =>
-  edge.required ? conditionTexts[edge.condition] : 'to end, whatever the end';
+function conditionText(edge: PlannedEdge, upstream: NodeRow): string {
+  if (!edge.required) return 'to end, whatever the end';
+  if (upstream.kind === 'gate' && edge.condition === 'success') return 'to be approved';
+  return conditionTexts[edge.condition];
+}
 
 export interface WaitingFor {
   readonly open: readonly string[];
@@ -30,7 +33,7 @@ export function waitingFor(rows: ExplainRows, index: number): WaitingFor {
   const open = needs.filter((edge) => judgeEdge(edge, nodeAt(rows.loaded, edge.upstream)).kind === 'undecided');
   const lines = open.map((edge) => {
     const upstream = nodeAt(rows.loaded, edge.upstream);
-    return `waits for ${upstream.kind} ${upstream.node} ${conditionText(edge)}: ${stateText(upstream, rows)}`;
+    return `waits for ${upstream.kind} ${upstream.node} ${conditionText(edge, upstream)}: ${stateText(upstream, rows)}`;
   });
   return { open: limited(lines), decided: needs.length - open.length, total: needs.length };
 }

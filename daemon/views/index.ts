@@ -11,4 +11,5 @@ export type { ReasonView } from './reason-view.ts';
 export { reasonText, reasonView } from './reason-view.ts';
 export type { JobTotals, RetryView, RunLine, RunView } from './run-view.ts';
 export { countJobs, isRetrying, runLine, runView, totalsOf } from './run-view.ts';
+export { shellWord } from './shell-word.ts';
 export { agoText, clockText, durationText, isoTime, isoTimeOrNull, timeOfDay } from './time.ts';

@@ -30,8 +30,8 @@ export interface AgentOptions {
   readonly digestOf: (spec: unknown) => string;
   readonly onEvent: (event: AgentEvent) => void;
   readonly failpoint?: (point: AgentFailpoint, attempt: string) => void | Promise<void>;
-  /** The checkout runs are started from; steps find it as FORGEYARD_SOURCE. */
-  readonly sourceDir?: string | null;
+  /** The checkout a run was started from, where this machine has it; steps find it as FORGEYARD_SOURCE. */
+  readonly sourceDir?: (run: string) => string | null;
   /** Fills a fresh workspace, e.g. with a checkout, before inputs are placed. The offer names only those that fit it. */
   readonly populateWorkspace?: (work: string, offer: Offer, signal: AbortSignal) => Promise<void>;
   readonly keeper?: KeeperPlace;

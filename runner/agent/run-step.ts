@@ -132,7 +132,7 @@ async function argvOf({ scene, step, index }: StepRun): Promise<readonly string[
 
 function environmentOf({ context, scene, secrets, step }: StepRun) {
   const { options, offer, spec } = context;
-  const sourceDir = options.sourceDir ?? null;
+  const sourceDir = options.sourceDir?.(offer.authority.run) ?? null;
   return buildEnvironment({ host: options.env, offer, spec, step, work: scene.workspace.work, sourceDir, secrets });
 }
 

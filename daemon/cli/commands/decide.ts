@@ -78,6 +78,8 @@ async function decide(
     const { createOperator } = await loadOperator();
     const runtime = createOperator(store, (where, error) => terminal.note(`trouble in ${where}: ${String(error)}`));
     const asked = await ask(runtime, { actor: localActor(), message: message ?? null });
+    // What follows from the command at once is this process's to do, before it lets go of the store.
+    await runtime.settled();
     return await report(terminal, asked);
   });
 }

@@ -1,7 +1,8 @@
 /** `run retry`: a new run of the same plan, linked to the old one (000 §203). */
 
 import type { Runtime } from '../../../actors/index.ts';
-import { localActor } from '../../compose/index.ts';
+import type { RunId } from '../../../machines/index.ts';
+import { createRunSources, localActor } from '../../compose/index.ts';
 import { publicId } from '../../ids/index.ts';
 import { carryRun } from '../carry-run.ts';
 import type { ExitCode } from '../exit-codes.ts';
@@ -28,12 +29,15 @@ export async function runRetry(terminal: Terminal, typed: string, options: RunRe
         exitCode: exitCodes.conflict,
       });
     }
-    const create = async (runtime: Runtime) =>
-      runIdOf(await runtime.runs.retry(run.id, { actor: localActor() }), terminal);
+    const create = async (runtime: Runtime): Promise<RunId> => {
+      const runId = runIdOf(await runtime.runs.retry(run.id, { actor: localActor() }), terminal);
+      const sources = createRunSources(opened.places.runner);
+      sources.remember(runId, sources.of(run.id) ?? opened.places.project);
+      return runId;
+    };
     if (options.detach === true) return await detached(terminal, opened.store, create);
     return await carryRun(terminal, opened, {
       settings: hostSettings(options),
-      sourceDir: opened.places.project,
       begin: create,
     });
   });

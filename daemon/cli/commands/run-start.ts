@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import type { CreateRunResult, Runtime } from '../../../actors/index.ts';
 import type { ExecutablePlan, RunId } from '../../../machines/index.ts';
 import { canonicalJson } from '../../../machines/plan/index.ts';
-import { loadOperator, localActor } from '../../compose/index.ts';
+import { createRunSources, loadOperator, localActor } from '../../compose/index.ts';
 import { publicId } from '../../ids/index.ts';
 import { sha256Digest } from '../../plan/index.ts';
 import { carryRun } from '../carry-run.ts';
@@ -28,23 +28,20 @@ export async function runStart(terminal: Terminal, path: string, options: RunSta
   const written = await readPlan(terminal, path);
   if (written === null) return exitCodes.usage;
   const plan = withOverrides(written, options);
-  const create = async (runtime: Runtime): Promise<RunId> =>
-    runIdOf(
-      await runtime.runs.create({
+  return await withStore(terminal, { create: true }, async (opened) => {
+    const create = async (runtime: Runtime): Promise<RunId> => {
+      const result = await runtime.runs.create({
         actor: localActor(),
         plan,
         planDigest: sha256Digest(canonicalJson(plan)),
         ...(options.requestId === undefined ? {} : { requestId: options.requestId }),
-      }),
-      terminal,
-    );
-  return await withStore(terminal, { create: true }, async (opened) => {
+      });
+      const runId = runIdOf(result, terminal);
+      createRunSources(opened.places.runner).remember(runId, dirname(resolve(terminal.cwd, path)));
+      return runId;
+    };
     if (options.detach === true) return await detached(terminal, opened.store, create);
-    return await carryRun(terminal, opened, {
-      settings: hostSettings(options),
-      sourceDir: dirname(resolve(terminal.cwd, path)),
-      begin: create,
-    });
+    return await carryRun(terminal, opened, { settings: hostSettings(options), begin: create });
   });
 }
 
@@ -57,6 +54,7 @@ export async function detached(
   const { createOperator } = await loadOperator();
   const runtime = createOperator(store, (where, error) => terminal.note(`trouble in ${where}: ${String(error)}`));
   const id = publicId('run', await create(runtime));
+  await runtime.settled();
   await emit(terminal, { data: { id }, table: () => id });
   terminal.progress(`created; forgeyard run watch --resume ${id} carries it`);
   return exitCodes.ok;

@@ -28,7 +28,6 @@ export async function runWatch(terminal: Terminal, typed: string, options: RunWa
     if (options.resume !== true || run.finishedAt !== null) return await watchOnly(terminal, opened, run);
     return await carryRun(terminal, opened, {
       settings: hostSettings(options),
-      sourceDir: opened.places.project,
       begin: async () => run.id,
     });
   });

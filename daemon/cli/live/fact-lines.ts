@@ -1,9 +1,11 @@
 /** One line for each fact that says something to a person. What failed and what is merely tried again look different. */
-import type { AttemptRow, Fact, JobFact, RunAggregate } from '../../../machines/index.ts';
+import type { AttemptRow, Fact, GateFact, JobFact, RunAggregate } from '../../../machines/index.ts';
+import { budgetOf } from '../../../machines/index.ts';
 import type { StoredFact } from '../../../store/index.ts';
-import { durationText, faultOf, reasonText, timeOfDay } from '../../views/index.ts';
+import { durationText, reasonText, timeOfDay } from '../../views/index.ts';
 import type { Paint, Style } from '../output/paint.ts';
 import { printable } from '../output/printable.ts';
+import { approveCommand } from './approve-command.ts';
 
 interface Line {
   readonly subject: string;
@@ -28,7 +30,7 @@ function lineOf(fact: Fact, aggregate: RunAggregate): Line | null {
     case 'job':
       return jobLine(fact, nameOf(fact.index), aggregate);
     case 'gate':
-      return gateLine(fact.type, nameOf(fact.index), reasonText(fact.reason));
+      return gateLine(fact, nameOf(fact.index), aggregate);
     case 'attempt':
       return fact.type === 'LateAttemptResultRejected'
         ? {
@@ -68,10 +70,11 @@ function runLine(type: Fact['type'], reason: string, aggregate: RunAggregate): L
   }
 }
 
-function gateLine(type: Fact['type'], subject: string, reason: string): Line | null {
-  switch (type) {
+function gateLine(fact: GateFact, subject: string, aggregate: RunAggregate): Line | null {
+  const reason = reasonText(fact.reason);
+  switch (fact.type) {
     case 'GateOpened':
-      return { subject, text: `waits for a decision: forgeyard gate approve @last/${subject}`, style: 'yellow' };
+      return { subject, text: `waits for a decision: ${approveCommand(aggregate.run.id, subject)}`, style: 'yellow' };
     case 'GateSatisfied':
       return { subject, text: `gate satisfied: ${reason}`, style: 'green' };
     case 'GateRejected':
@@ -79,7 +82,7 @@ function gateLine(type: Fact['type'], subject: string, reason: string): Line | n
     case 'GateCancelled':
       return { subject, text: `gate closed: ${reason}`, style: 'dim' };
     default:
-      return null;
+      return fact.type satisfies never;
   }
 }
 
@@ -139,12 +142,15 @@ function retryText(fact: JobFact, aggregate: RunAggregate): string {
 function failureText(fact: JobFact, aggregate: RunAggregate): string {
   const last = lastAttempt(aggregate, fact.index);
   const failureClass = fact.set.failureClass ?? last?.failureClass ?? null;
-  const parts = [failureClass ?? reasonText(fact.reason)];
-  if (last !== null && faultOf(last) === 'infrastructure') parts[0] = `infrastructure, ${parts[0]}`;
+  const isInfrastructure = failureClass !== null && budgetOf(failureClass) === 'infrastructure';
   const { step = null, message = null } = last?.failureDetail ?? {};
-  if (step !== null) parts.push(`step "${step}"`);
-  if (message !== null) parts.push(message);
-  return parts.join(', ');
+  const parts = [
+    isInfrastructure ? 'infrastructure' : null,
+    failureClass ?? reasonText(fact.reason),
+    step === null ? null : `step "${step}"`,
+    message,
+  ];
+  return parts.filter((part) => part !== null).join(', ');
 }
 
 function lastAttempt(aggregate: RunAggregate, index: number): AttemptRow | null {

@@ -6,6 +6,7 @@ import { durationText, isRetrying, reasonText } from '../../views/index.ts';
 import type { Paint } from '../output/paint.ts';
 import { styleOfState } from '../output/paint.ts';
 import { printable } from '../output/printable.ts';
+import { approveCommand } from './approve-command.ts';
 import type { Symbols } from './symbols.ts';
 
 export interface PictureOptions {
@@ -101,7 +102,7 @@ function nodeLine(row: NodeRow, options: PictureOptions & { readonly indent: str
   if (row.kind === 'gate') {
     const asks = row.state === 'Pending' && row.openedAt !== null;
     const text = asks
-      ? paint('yellow', `waits for a decision: forgeyard gate approve @last/${printable(row.node)}`)
+      ? paint('yellow', `waits for a decision: ${printable(approveCommand(row.runId, row.node))}`)
       : paint(styleOfState(row.state), row.state === 'Pending' ? 'closed gate' : row.state);
     const rank = asks ? ranks.asks : row.state === 'Pending' ? ranks.waiting : ranks.ended;
     return { line: `${indent}${asks ? symbols.asks : symbols.of(row.state)} ${printable(row.node)}  ${text}`, rank };

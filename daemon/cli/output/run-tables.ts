@@ -1,8 +1,9 @@
 /** Runs for people: a list, one of them in full, and the few lines that remain when a run has ended. */
 import type { GateView, JobLine, RunLine, RunView } from '../../views/index.ts';
-import { clockText, durationText, reasonText } from '../../views/index.ts';
+import { clockText, durationText, reasonText, shellWord } from '../../views/index.ts';
 import type { Paint } from './paint.ts';
 import { styleOfState } from './paint.ts';
+import { printable } from './printable.ts';
 import type { Cell, Row } from './table.ts';
 import { renderFields, renderTable } from './table.ts';
 
@@ -110,10 +111,25 @@ function noteText(job: JobLine): string {
   return [retry || reasonText(job.reason), impact, intent].filter((text) => text !== '').join(', ');
 }
 
+/** Jobs shown with their logs when a run has failed. */
+const failuresMax = 5;
+
 export function runSummary(run: RunView, paint: Paint): string {
   const counts = Object.entries(run.jobs.byState).map(([state, count]) =>
     paint(styleOfState(state), `${count} ${state}`),
   );
   const reason = run.state === 'Succeeded' ? '' : `  ${reasonText(run.reason)}`;
-  return `${run.id}  ${paint(styleOfState(run.state), run.state)} in ${durationText(run.durationMs)}  (${counts.join(', ')})${reason}`;
+  const state = paint(styleOfState(run.state), run.state);
+  const head = `${run.id}  ${state} in ${durationText(run.durationMs)}  (${counts.join(', ')})${reason}`;
+  return [head, ...failureLines(run)].join('\n');
+}
+
+function failureLines(run: RunView): readonly string[] {
+  const failed = run.nodes.filter(
+    (node) => node.kind === 'job' && (node.state === 'Failed' || node.state === 'TimedOut') && node.attempts > 0,
+  );
+  const lines = failed
+    .slice(0, failuresMax)
+    .map((job) => `  ${printable(job.name)}: forgeyard job logs ${printable(shellWord(`${run.id}/${job.name}`))}`);
+  return failed.length > lines.length ? [...lines, `  and ${failed.length - lines.length} more`] : lines;
 }
