@@ -3,10 +3,11 @@ import type { RunId, RunnerId, SessionId, SessionRow } from '../../machines/inde
 import type { CommitOutcome, RunCommit, Store, StoreFailpoint } from '../contract.ts';
 import type { RunRows } from './change.ts';
 import { id } from './ids.ts';
+import { acceptStep, grantStep } from './job-steps.ts';
 import type { NodeOptions, RunOptions } from './rows.ts';
 import { makePlan } from './rows.ts';
 import type { Step } from './run-script.ts';
-import { acceptStep, createStep, grantStep } from './run-script.ts';
+import { createStep } from './run-script.ts';
 import type { MakeStore, SuiteRunner } from './subject.ts';
 
 export interface Bench {

@@ -4,7 +4,8 @@ import type { Deadline } from '../../machines/index.ts';
 import type { Bench } from './bench.ts';
 import { creation, useBench } from './bench.ts';
 import { id } from './ids.ts';
-import { acceptStep, changeStep, claim, deadline, grantStep, jobAt, rejectStep, timerStep } from './run-script.ts';
+import { acceptStep, grantStep, rejectStep } from './job-steps.ts';
+import { changeStep, claim, deadline, jobAt, timerStep } from './run-script.ts';
 import type { MakeStore, SuiteRunner } from './subject.ts';
 
 export function claimTests(runner: SuiteRunner, make: MakeStore): void {

@@ -3,7 +3,8 @@ import type { MessageId } from '../../machines/index.ts';
 import type { StoreFailpoint } from '../contract.ts';
 import { creation, useBench } from './bench.ts';
 import { id } from './ids.ts';
-import { deadline, grantStep } from './run-script.ts';
+import { grantStep } from './job-steps.ts';
+import { deadline } from './run-script.ts';
 import type { MakeStore, SuiteRunner } from './subject.ts';
 
 const beforeTheCommit: readonly StoreFailpoint[] = [

@@ -1,20 +1,15 @@
 export type { Change, RunRows } from './change.ts';
 export { id } from './ids.ts';
+export { acceptStep, completeStep, expireStep, grantStep, phaseStep, rejectStep } from './job-steps.ts';
 export { makePlan, type NodeOptions, type RunOptions } from './rows.ts';
 export {
-  acceptStep,
   changeStep,
-  completeStep,
   createStep,
   currentAttempt,
   currentLease,
   deadline,
-  expireStep,
   gateAt,
-  grantStep,
   jobAt,
-  phaseStep,
-  rejectStep,
   type Step,
 } from './run-script.ts';
 export { storeSuite } from './store-suite.ts';

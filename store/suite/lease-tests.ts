@@ -4,7 +4,8 @@ import type { Renewal } from '../contract.ts';
 import { newSession, useBench } from './bench.ts';
 import type { RunRows } from './change.ts';
 import { id } from './ids.ts';
-import { changeStep, currentLease, expireStep, grantStep, jobAt, phaseStep } from './run-script.ts';
+import { expireStep, grantStep, phaseStep } from './job-steps.ts';
+import { changeStep, currentLease, jobAt } from './run-script.ts';
 import type { MakeStore, SuiteRunner } from './subject.ts';
 
 function renewalOf(rows: RunRows, index = 0): Renewal {

@@ -5,8 +5,9 @@ import type { Bench } from './bench.ts';
 import { useBench } from './bench.ts';
 import type { RunRows } from './change.ts';
 import { id } from './ids.ts';
+import { completeStep, expireStep, grantStep, phaseStep, rejectStep } from './job-steps.ts';
 import { aDigest } from './rows.ts';
-import { changeStep, completeStep, expireStep, grantStep, jobAt, phaseStep, rejectStep } from './run-script.ts';
+import { changeStep, jobAt } from './run-script.ts';
 import type { MakeStore, SuiteRunner } from './subject.ts';
 
 type Test = ReturnType<typeof useBench>;
