@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { jobSpec, scriptStep } from '../test-support/job-specs.ts';
@@ -94,6 +94,19 @@ describe('agent: the ordinary life of an attempt', () => {
     made.control.offer(jobSpec(['echo bad > report.xml; exit 1'], { reports: ['*.xml', 'none/*'] }));
     const fail = await made.control.expectMessage('fail');
     expect(fail.reports.map(({ path }) => path)).toEqual(['report.xml']);
+  });
+
+  test('a workspace that cannot be removed is reported, and the attempt still ends as it did', async () => {
+    const made = await stage();
+    // Too deep for any path: two halves, one moved below the other.
+    const deep = 'd=$(printf %0200d 0); p=$d; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do p=$p/$d; done';
+    const { attempt } = made.control.offer(jobSpec([`${deep}; mkdir -p a/$p b/$p; mv b a/$p/`]));
+    expect(await made.expectEvent('workspaceLeft')).toMatchObject({ attempt });
+    expect(await made.expectEvent('attemptEnded')).toMatchObject({ end: { kind: 'completed' } });
+    expect(await readdir(join(made.dir, 'state', 'attempts'))).toEqual([]);
+    const work = join(made.dir, 'state', 'workspaces', attempt, 'work');
+    const half = Array.from({ length: 14 }, () => '0'.repeat(200));
+    await rename(join(work, 'a', ...half, 'b'), join(work, 'b'));
   });
 
   test('the environment of a step is built, not inherited', async () => {

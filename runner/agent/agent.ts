@@ -127,7 +127,10 @@ export function createAgent(options: AgentOptions): Agent {
     if (started) throw new Error('an agent is started once');
     started = true;
     await mkdir(options.stateDir, { recursive: true, mode: 0o700 });
-    for (const swept of await records.sweep()) onEvent({ kind: 'leftoversSwept', ...swept });
+    for (const { attempt, groupsKilled, left } of await records.sweep()) {
+      onEvent({ kind: 'leftoversSwept', attempt, groupsKilled });
+      if (left !== null) onEvent({ kind: 'workspaceLeft', attempt, message: left });
+    }
     const refusal = await open();
     if (refusal !== null) {
       await close(false);

@@ -25,7 +25,9 @@ export type AgentEvent =
   | { readonly kind: 'attemptEnded'; readonly attempt: string; readonly end: AttemptEnd }
   | { readonly kind: 'transportTroubled'; readonly message: string }
   | { readonly kind: 'transportRecovered' }
-  | { readonly kind: 'leftoversSwept'; readonly attempt: string; readonly groupsKilled: number };
+  | { readonly kind: 'leftoversSwept'; readonly attempt: string; readonly groupsKilled: number }
+  /** A workspace that could not be removed. */
+  | { readonly kind: 'workspaceLeft'; readonly attempt: string; readonly message: string };
 
 /** Where a test or the chaos harness may stop, kill or delay the agent; a no-op otherwise. */
 export type AgentFailpoint = 'offerReceived' | 'accepted' | 'midWorkload' | 'outputsUploaded' | 'completionSent';

@@ -49,7 +49,8 @@ export async function openScene(context: AttemptContext): Promise<Scene> {
       for (const process of launched) process.abandonOutput();
       await Promise.all(launched.map((process) => process.drained));
       await log.close();
-      if (!keepWorkspace) await removeWorkspace(workspace.directory);
+      const left = keepWorkspace ? null : await removeWorkspace(workspace.directory);
+      if (left !== null) options.onEvent({ kind: 'workspaceLeft', attempt, message: left });
       await records.remove(attempt);
       unguard();
     },

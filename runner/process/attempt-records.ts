@@ -30,6 +30,8 @@ export interface AttemptRecords {
 export interface SweptAttempt {
   readonly attempt: string;
   readonly groupsKilled: number;
+  /** Why its workspace could not be removed; null when it is gone. */
+  readonly left: string | null;
 }
 
 export function createAttemptRecords(stateDir: string): AttemptRecords {
@@ -61,9 +63,9 @@ export function createAttemptRecords(stateDir: string): AttemptRecords {
         }
         // Groups whose leader is gone, and processes that left their group, are found by their mark.
         await killStrays(new Set([record.attempt]));
-        await removeWorkspace(workspaceDirectory(stateDir, record.attempt));
+        const left = await removeWorkspace(workspaceDirectory(stateDir, record.attempt));
         await rm(path(record.attempt), { force: true });
-        swept.push({ attempt: record.attempt, groupsKilled });
+        swept.push({ attempt: record.attempt, groupsKilled, left });
       }
       return swept;
     },

@@ -49,7 +49,7 @@ describe('runner: what a dead agent leaves', () => {
     const [attempt = ''] = await readdir(join(dir, 'workspaces'));
     const swept = await createAttemptRecords(dir).sweep();
     await witness.gone();
-    expect(swept).toEqual([{ attempt, groupsKilled: 1 }]);
+    expect(swept).toEqual([{ attempt, groupsKilled: 1, left: null }]);
     expect(await exists(join(dir, 'workspaces', attempt))).toBe(false);
     expect(await createAttemptRecords(dir).sweep()).toEqual([]);
   });
@@ -101,7 +101,7 @@ describe('runner: what a dead agent leaves', () => {
       ],
     };
     await writeFile(join(dir, 'attempts', 'old.json'), JSON.stringify(record));
-    expect(await createAttemptRecords(dir).sweep()).toEqual([{ attempt: 'old', groupsKilled: 0 }]);
+    expect(await createAttemptRecords(dir).sweep()).toEqual([{ attempt: 'old', groupsKilled: 0, left: null }]);
     expect((await processRow(pid))?.state).not.toBe('Z');
     await witness.present(1);
   });

@@ -3,9 +3,10 @@
  * kept for a look. A folder goes only when it carries the id of an attempt that is not to be kept, nothing in it has
  * changed for long enough, and no agent has the attempt on record. Anything else in these folders is left alone.
  */
-import { lstat, readdir, rm } from 'node:fs/promises';
+import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMissing } from '../outputs/output-store.ts';
+import { removeTree } from '../workspace/remove-tree.ts';
 import { isPlainId } from '../workspace/workspace.ts';
 
 export interface RetentionOptions {
@@ -64,7 +65,7 @@ async function collectFolders(
         kept += 1;
         continue;
       }
-      if (!options.dryRun) await rm(join(dir, attempt), { recursive: true, force: true });
+      if (!options.dryRun) await removeTree(join(dir, attempt));
       removed.push(attempt);
       bytes += found.bytes;
     } catch (cause) {

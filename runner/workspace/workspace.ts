@@ -4,6 +4,7 @@
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { removeTree } from './remove-tree.ts';
 
 export interface Workspace {
   readonly directory: string;
@@ -20,8 +21,14 @@ export async function createWorkspace(stateDir: string, attempt: string): Promis
   return workspace;
 }
 
-export async function removeWorkspace(directory: string): Promise<void> {
-  await rm(directory, { recursive: true, force: true, maxRetries: 3, retryDelay: 50 });
+/** Null when it is gone, else the problem: what a workload left must not stop the agent. */
+export async function removeWorkspace(directory: string): Promise<string | null> {
+  try {
+    await removeTree(directory);
+    return null;
+  } catch (cause) {
+    return cause instanceof Error ? cause.message : String(cause);
+  }
 }
 
 /** Attempt ids come over the wire; anything but plain id characters is refused before it becomes a path. */
