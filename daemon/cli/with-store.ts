@@ -25,7 +25,7 @@ export async function withStore<T>(
   }
 }
 
-export function placesFor(terminal: Terminal): Places {
+function placesFor(terminal: Terminal): Places {
   const found = placesOf({ cwd: terminal.cwd, env: terminal.env, store: terminal.store });
   if (!found.ok) throw new Refusal(`--store: ${found.problem}`, { todo: found.hint });
   return found.places;

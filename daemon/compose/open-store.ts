@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { Store, StoreClock } from '../../store/index.ts';
 import type { Places } from './places.ts';
 
-export const systemStoreClock: StoreClock = { now: () => Date.now() };
+const systemStoreClock: StoreClock = { now: () => Date.now() };
 
 /** Null where there is no store yet and `create` is false: reading must not make one. */
 export async function openStore(places: Places, { create }: { readonly create: boolean }): Promise<Store | null> {
@@ -30,7 +30,7 @@ export async function openStore(places: Places, { create }: { readonly create: b
 }
 
 /** Private to the user, and invisible to git: a run must not make the source it came from look changed. */
-export async function makeHome(home: string): Promise<void> {
+async function makeHome(home: string): Promise<void> {
   await mkdir(home, { recursive: true, mode: 0o700 });
   await writeFile(join(home, '.gitignore'), '*\n', { flag: 'wx' }).catch((error: unknown) => {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
