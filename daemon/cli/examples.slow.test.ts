@@ -81,7 +81,7 @@ function compare(view: z.infer<typeof shown>, want: Expectation): void {
   }
 }
 
-describe('000 §375.35 examples', () => {
+describe('examples', () => {
   const cases = Object.entries(expected).filter(([, { needs }]) => needs !== 'runner-killed');
 
   it.each(cases)('%s ends as it says', async (name, want) => {

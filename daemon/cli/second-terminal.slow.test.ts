@@ -63,7 +63,7 @@ describe('a second terminal', () => {
     expect((await call('job', 'skip', '@last/after')).code).toBe(5);
   });
 
-  it('follows a run that the first one carries, and ends with its result', async () => {
+  it('000 §375.33 follows a run the first one carries; who decided its gate is on record', async () => {
     const first = begin('run', 'start', exampleFile('gate.yaml'));
     await first.seen(/waits for a decision/);
     const watching = begin('run', 'watch', '@last');
@@ -72,7 +72,6 @@ describe('a second terminal', () => {
     expect((await call('gate', 'approve', '@last/release')).code).toBe(0);
     expect((await watching.ended).code).toBe(0);
     expect((await first.ended).code).toBe(0);
-    // 000 §375.33: what a person decided is on record.
     expect((await call('run', 'events', '@last')).stdout).toMatch(
       /GateSatisfied +release +Satisfied +user:\S+ +Approved/,
     );
