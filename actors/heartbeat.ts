@@ -17,7 +17,8 @@ export function createHeartbeat(ports: Pick<Ports, 'store' | 'limits'>): Heartbe
   const beat = async (): Promise<void> => {
     const beaten = await ports.store.heartbeat({ gapMs: heartbeatGapMs });
     creditSequence = Math.max(creditSequence, beaten.creditSequence);
-    lastBeatAt = ports.store.now();
+    // The store's own time of the beat: this process may have been stopped between the beat and its answer.
+    lastBeatAt = beaten.lastBeatAt;
   };
   return {
     beat,

@@ -3,9 +3,9 @@
  * session that refused a job gets it again only after another one had the chance, or a backoff. Candidates are read
  * without locks; the compare-and-set of the run decides who gets one. What does not fit the reply is not granted.
  */
-import type { AttemptId, LeaseId, SessionRow } from '../../machines/index.ts';
+import type { AttemptId, LeaseId, LeaseRow, SessionRow } from '../../machines/index.ts';
 import type { Offer } from '../../runner/protocol/index.ts';
-import { messageBytesMax } from '../../runner/protocol/index.ts';
+import { encodedBytes, messageBytesMax } from '../../runner/protocol/index.ts';
 import type { EligibleJob } from '../../store/index.ts';
 import type { Directory } from '../directory.ts';
 import { internal } from '../envelope.ts';
@@ -14,7 +14,10 @@ import { tryCache } from '../services/action-cache.ts';
 import { offerBytes, offerOf } from './offer.ts';
 
 export interface Grants {
-  /** Up to `max` new offers for the session, within its slots and within one message. */
+  /**
+   * Up to `max` offers for the session, within its slots and within one message: first those that stand already, since
+   * the answer that brought them may have been lost, then new ones.
+   */
   offersFor(session: SessionRow, max: number): Promise<Offers>;
 }
 
@@ -81,11 +84,30 @@ export function createGrants(ports: Ports, directory: Directory): Grants {
     }
   };
 
+  const standingOffers = async (leases: readonly LeaseRow[], max: number): Promise<Offer[]> => {
+    const offered = leases.filter(({ state }) => state === 'Offered').slice(0, max);
+    const offers = await Promise.all(
+      offered.map(async (lease) => {
+        const actor = directory.actor(lease.runId);
+        // Another process may have granted it.
+        await actor.refresh();
+        return actor.read((aggregate) => offerOf(aggregate, lease.id, ports.store.now()));
+      }),
+    );
+    let bytes = 0;
+    return offers.filter((offer): offer is Offer => {
+      if (offer === null) return false;
+      bytes += encodedBytes(offer) + 1;
+      return bytes <= offersBytesMax;
+    });
+  };
+
   return {
     async offersFor(session, max) {
-      const held = (await ports.store.sessionLeases(session.id)).length;
-      const free = Math.min(max, session.slots - held);
-      if (free <= 0) return { offers: [], more: false };
+      const leases = await ports.store.sessionLeases(session.id);
+      const standing = await standingOffers(leases, max);
+      const free = Math.min(max - standing.length, session.slots - leases.length);
+      if (free <= 0) return { offers: standing, more: false };
       const now = ports.store.now();
       const found = await ports.store.eligible({
         capabilities: session.capabilities,
@@ -97,9 +119,13 @@ export function createGrants(ports: Ports, directory: Directory): Grants {
       for (const one of chosen) granting.add(one.jobId);
       try {
         const measured = await Promise.all(chosen.map((one) => alone(one, measure(session, one))));
-        const { fitting, more } = firstFitting(measured.filter((one) => one !== null));
+        const taken = standing.reduce((bytes, offer) => bytes + encodedBytes(offer) + 1, 0);
+        const { fitting, more } = firstFitting(
+          measured.filter((one) => one !== null),
+          offersBytesMax - taken,
+        );
         const offers = await Promise.all(fitting.map((one) => alone(one.candidate, grantOne(session, one))));
-        return { offers: offers.filter((offer) => offer !== null), more };
+        return { offers: [...standing, ...offers.filter((offer) => offer !== null)], more };
       } finally {
         for (const one of chosen) granting.delete(one.jobId);
       }
@@ -108,14 +134,17 @@ export function createGrants(ports: Ports, directory: Directory): Grants {
 }
 
 /** As many of the first as one message holds: a smaller one further back does not overtake. */
-function firstFitting(grantable: readonly Grantable[]): {
+function firstFitting(
+  grantable: readonly Grantable[],
+  bytesMax: number,
+): {
   readonly fitting: readonly Grantable[];
   readonly more: boolean;
 } {
   let bytes = 0;
   const end = grantable.findIndex((one) => {
     bytes += one.bytes + 1;
-    return bytes > offersBytesMax;
+    return bytes > bytesMax;
   });
   return end === -1 ? { fitting: grantable, more: false } : { fitting: grantable.slice(0, end), more: true };
 }

@@ -93,7 +93,7 @@ describe('gateway: offers fit a message', () => {
   });
 
   test('many small offers fill one reply, and no more', async () => {
-    const { stage, host, poll } = await open(1_024);
+    const { stage, host, runner, poll } = await open(1_024);
     await stage.create(
       host,
       Array.from({ length: 400 }, (_, index) => job(`job-${index}`)),
@@ -101,6 +101,7 @@ describe('gateway: offers fit a message', () => {
     const first = await poll();
     expect(first.more).toBe(true);
     expect(encodedBytes(first)).toBeGreaterThan(messageBytesMax * 0.9);
+    for (const offer of first.offers) await runner.accept(offer);
     const second = await poll();
     expect(second.more).toBe(false);
     expect(first.offers.length + second.offers.length).toBe(400);

@@ -12,7 +12,7 @@ export interface InputsPage {
 /** What the agent is sent: its authority, the job's spec, and where its inputs are. */
 export function offerOf(aggregate: RunAggregate, leaseId: LeaseId, now: number): Offer | null {
   const lease = aggregate.lease(leaseId);
-  if (lease === undefined || lease.state !== 'Offered') return null;
+  if (lease === undefined || lease.state !== 'Offered' || lease.offerExpiresAt <= now) return null;
   const job = aggregate.job(lease.jobIndex);
   return makeOffer(aggregate, job, {
     authority: {

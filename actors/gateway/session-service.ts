@@ -44,7 +44,11 @@ export function createSessionService(
         return { type: 'rejected', code: 'Foreign', message: 'there is no such session of this runner' };
       }
       const decided = step(sessionChart, row.state, event, { tokenMatches: true, due: true });
-      if (decided.kind !== 'move') return { type: 'ok' };
+      if (decided.kind !== 'move') {
+        // Whoever ended it may have died before its leases were seen to.
+        if (row.state !== 'Active') await releaseLeases(id, row.state === 'Closed');
+        return { type: 'ok' };
+      }
       if ((await ports.store.updateSession(moved(row, decided.target, reason, ports.store.now()))) === 'conflict')
         continue;
       ports.sessions.forget(id);

@@ -11,6 +11,8 @@ import type { Ports } from '../ports.ts';
 /** Timers claimed at once, and ms before another process may claim them again. */
 const claimMax = 256;
 const claimMs = 30_000;
+/** ms before a timer that could not be fired is tried again. */
+const retryMs = 1_000;
 
 /** Fires everything that is due; gives the number fired. */
 export async function fireDueTimers(ports: Ports, directory: Directory): Promise<number> {
@@ -25,13 +27,19 @@ export async function fireDueTimers(ports: Ports, directory: Directory): Promise
   }
 }
 
-/** One timer that cannot be fired keeps no other from it; its claim runs out and it is tried again. */
+/** One timer that cannot be fired keeps no other from it, and is tried again. */
 async function fireAlone(ports: Ports, directory: Directory, timer: ClaimedTimer): Promise<void> {
   try {
     await fire(ports, directory, timer);
   } catch (error) {
     ports.report(`timer ${timer.deadline.key} of run ${timer.runId}`, error);
+    await tryLater(ports, timer).catch((cause: unknown) => ports.report('timers', cause));
   }
+}
+
+/** Nobody has judged it. If its command went through after all, the row is Fired and the token fits no more. */
+async function tryLater(ports: Ports, { runId, token, deadline }: ClaimedTimer): Promise<void> {
+  await ports.store.settleTimers([{ runId, token, key: deadline.key, rearmAt: ports.store.now() + retryMs }]);
 }
 
 async function fire(ports: Ports, directory: Directory, timer: ClaimedTimer): Promise<void> {
@@ -40,8 +48,7 @@ async function fire(ports: Ports, directory: Directory, timer: ClaimedTimer): Pr
   const result = await directory.actor(timer.runId).send(internal(command, 'system:timers', { timer: claim }));
   ports.failpoint('timer:after-command');
   if (result.outcome === 'accepted') return;
-  // Nobody has judged it: the claim runs out, and it fires again.
-  if (result.outcome === 'rejected' && result.code === 'Overloaded') return;
+  if (result.outcome === 'rejected' && result.code === 'Overloaded') return tryLater(ports, timer);
   const rearmAt = result.outcome === 'no-op' && result.code === 'NotDue' ? await movedTo(ports, timer) : null;
   await ports.store.settleTimers([{ runId: timer.runId, ...claim, rearmAt }]);
 }

@@ -40,7 +40,7 @@ export async function createAllowedRun(
 ): Promise<CreateRunResult> {
   const { actor, plan } = request;
   const requestId = request.requestId ?? ports.ids.uuid();
-  const known = await findExisting(ports, request, requestId);
+  const known = await findExisting(ports, directory, request, requestId);
   if (known !== null) return known;
   const runId = ports.ids.uuid() as RunId;
   const { commit, judge } = firstCommit(ports, request, runId, requestId);
@@ -52,7 +52,7 @@ export async function createAllowedRun(
     case 'duplicate':
     case 'conflict':
     case 'unknown': {
-      const found = await findExisting(ports, request, requestId);
+      const found = await findExisting(ports, directory, request, requestId);
       if (found === null) return createAllowedRun(ports, directory, { ...request, requestId });
       if (found.outcome !== 'existing' || found.runId !== runId) return found;
       break;
@@ -73,12 +73,17 @@ export async function createAllowedRun(
 /** A request id names one run: the same plan gets it back, another plan is refused (S39). */
 async function findExisting(
   ports: Ports,
+  directory: Directory,
   request: CreateRunRequest,
   requestId: string,
 ): Promise<CreateRunResult | null> {
   const run = await ports.store.findRunByRequest(request.plan.project, requestId);
   if (run === null) return null;
-  if (run.planDigest === request.planDigest) return { outcome: 'existing', runId: run.id };
+  if (run.planDigest === request.planDigest) {
+    // The first request may have died before it ended the older runs of the group.
+    if (run.finishedAt === null) await supersedeOlder(ports, directory, run, request.plan, request.actor.id);
+    return { outcome: 'existing', runId: run.id };
+  }
   return { outcome: 'rejected', code: 'RunExists', detail: `request ${requestId} created ${run.id} from another plan` };
 }
 
