@@ -27,7 +27,7 @@ export function authorityTests(kit: Kit): void {
       const runners = [await stage.runner(one, 'ada'), await stage.runner(two, 'bob'), await stage.runner(one, 'cyd')];
       const offers = (await Promise.all(runners.flatMap((runner) => [runner.poll(), runner.poll()]))).flat();
       for (const runner of runners) offers.push(...(await runner.poll()));
-      expect(new Set(offers.map(({ jobName }) => jobName)).size).toBe(offers.length);
+      expect(new Set(offers.map(({ authority }) => authority.lease)).size).toBe(4);
       for (const name of ['a', 'b', 'c', 'd']) {
         const live = (await stage.leases(run, name)).filter(({ state }) => state === 'Offered');
         expect(live.length).toBe(1);

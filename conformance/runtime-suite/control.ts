@@ -13,7 +13,7 @@ export function controlTests(kit: Kit): void {
   permissionTests(kit);
 }
 
-function cancelTests({ describe, test, expect }: Kit): void {
+function cancelTests({ describe, test, expect, patienceMs }: Kit): void {
   describe('cancel', () => {
     for (const phase of activePhases) {
       test(`000 §375.16 §375.17: a run cancelled in ${phase} ends Cancelled, its job too, never Failed`, async (stage) => {
@@ -85,7 +85,7 @@ function cancelTests({ describe, test, expect }: Kit): void {
       const { host, run } = await sceneAt(stage, 'Running');
       await host.runtime.start();
       await host.runtime.runs.cancel(run, { actor: user });
-      await stage.pass(stage.limits.leaseTtlMs + 1_000);
+      await stage.pass(stage.limits.leaseTtlMs + patienceMs);
       expect(await stage.states(run)).toEqual({ run: 'Cancelled', a: 'Cancelled' });
     });
 

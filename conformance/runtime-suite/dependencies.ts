@@ -58,10 +58,12 @@ function graphTests({ describe, test, expect }: Kit): void {
       const nodes = [job('a'), job('mend', { needs: [{ job: 'a', condition: 'failure' }] })];
       const [failed, fine] = [await stage.create(host, nodes), await stage.create(host, nodes, { project: 'fine' })];
       const runner = await stage.runner(host, 'ada');
-      const offers = await runner.poll();
-      for (const offer of offers) {
-        if (offer.authority.run === failed) await runner.failRunning(offer);
-        else await runner.succeed(offer);
+      for (let rounds = 0; rounds < 4; rounds += 1) {
+        for (const offer of await runner.poll()) {
+          if (offer.jobName === 'mend') continue;
+          if (offer.authority.run === failed) await runner.failRunning(offer);
+          else await runner.succeed(offer);
+        }
       }
       await runner.succeed(await runner.take('mend'));
       expect(await stage.states(failed)).toEqual({ a: 'Failed', mend: 'Succeeded', run: 'Failed' });

@@ -3,7 +3,7 @@
 import type { Limits } from '../../machines/index.ts';
 import type { Store } from '../../store/index.ts';
 import type { MakeStore, SuiteExpectation, SuiteRunner } from '../../store/suite/index.ts';
-import type { Stage } from '../testkit/index.ts';
+import type { Host, Stage } from '../testkit/index.ts';
 import { openStage } from '../testkit/index.ts';
 
 export interface RuntimeSuiteOptions {
@@ -18,6 +18,12 @@ export interface TestOptions {
 export interface Kit {
   describe(name: string, body: () => void): void;
   expect(actual: unknown): SuiteExpectation;
+  /** What loops reported, the faults that the suite itself made left out. */
+  reports(host: Host): readonly string[];
+  /** In a storm, hints get lost: a pass of the reconcilers makes up for them. In a calm nothing is needed. */
+  heal(stage: Stage, host: Host): Promise<void>;
+  /** ms in which a loop that failed has tried again. */
+  readonly patienceMs: number;
   test(name: string, body: (stage: Stage) => Promise<void>, options?: TestOptions): void;
   /** Makes its own faults, or counts calls: not told in a storm. */
   calmTest(name: string, body: (stage: Stage) => Promise<void>, options?: TestOptions): void;
@@ -46,6 +52,15 @@ export function createKit(runner: SuiteRunner, make: MakeStore, options: Runtime
   return {
     describe: (name, body) => runner.describe(name, body),
     expect: (actual) => runner.expect(actual),
+    reports: ({ reports }) => reports.filter((one) => disturb === undefined || !one.includes('StoreUnavailable')),
+    async heal(stage, host) {
+      if (disturb === undefined) return;
+      for (let passes = 0; passes < 3; passes += 1) {
+        await host.runtime.tick();
+        await stage.settle();
+      }
+    },
+    patienceMs: disturb === undefined ? 1_000 : 6_000,
     test,
     calmTest: disturb === undefined ? test : () => {},
   };

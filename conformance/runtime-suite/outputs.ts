@@ -19,7 +19,7 @@ function shelf(): OutputVerifier & { state: 'sound' | 'missing' | 'corrupt' | 'u
   };
 }
 
-export function outputTests({ describe, test, expect }: Kit): void {
+export function outputTests({ describe, test, calmTest, expect }: Kit): void {
   describe('outputs', () => {
     for (const state of ['missing', 'corrupt'] as const) {
       test(`000 §376.8 §376.9: ${state} bytes: refused, the phase stays, the next complete succeeds`, async (stage) => {
@@ -57,7 +57,7 @@ export function outputTests({ describe, test, expect }: Kit): void {
   describe('action cache', () => {
     const cached = job('a', { outputs: ['out'], cacheKey: 'key-1' });
 
-    test('000 §375.26: an equal job ends by a cache hit, without attempt, lease or runner', async (stage) => {
+    calmTest('000 §375.26: an equal job ends by a cache hit, without attempt, lease or runner', async (stage) => {
       const host = await stage.host({ verifier: shelf() });
       await stage.create(host, [cached]);
       const runner = await stage.runner(host, 'ada');
@@ -76,7 +76,7 @@ export function outputTests({ describe, test, expect }: Kit): void {
       expect((await runner.take('b')).inputs).toEqual([{ job: 'a', outputs: [output] }]);
     });
 
-    test('a hit is also found when the job is about to be granted, if every hint was lost', async (stage) => {
+    calmTest('a hit is also found when the job is about to be granted, if every hint was lost', async (stage) => {
       const host = await stage.host({ verifier: shelf() });
       await stage.create(host, [cached]);
       const runner = await stage.runner(host, 'ada');

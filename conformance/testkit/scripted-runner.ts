@@ -74,7 +74,6 @@ export function createScriptedRunner(options: ScriptedRunnerOptions): ScriptedRu
   };
   const directives = async (reply: RunnerReply): Promise<readonly string[]> =>
     reply.type === 'directives' ? reply.directives.map(({ directive }) => directive.kind) : [reply.type];
-  const waiting = new Map<string, Offer>();
   const self: ScriptedRunner = {
     runner,
     session,
@@ -83,12 +82,8 @@ export function createScriptedRunner(options: ScriptedRunnerOptions): ScriptedRu
     poll,
     async take(jobName) {
       for (let tries = 0; tries < pollsMax; tries += 1) {
-        for (const offer of await poll()) waiting.set(offer.jobName, offer);
-        const offer = waiting.get(jobName);
-        if (offer !== undefined) {
-          waiting.delete(jobName);
-          return offer;
-        }
+        const offer = (await poll()).find((one) => one.jobName === jobName);
+        if (offer !== undefined) return offer;
       }
       throw new Error(`${runner} is not offered ${jobName}`);
     },

@@ -191,7 +191,8 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     plan: planFor,
     async create(where, nodes, header) {
       const result = await stage.request(where, planFor(nodes, header));
-      if (result.outcome !== 'created') throw new Error(`the run was not created: ${JSON.stringify(result)}`);
+      // Its first answer may have been lost, and the request made again.
+      if (result.outcome === 'rejected') throw new Error(`the run was not created: ${JSON.stringify(result)}`);
       return result.runId;
     },
     request: (where, plan, requestId = ids.uuid()) =>
