@@ -75,11 +75,12 @@ describe('order', () => {
         fc.integer({ min: 1, max: 9 }),
         (plan, ends, one, other, inline) => {
           const calm = unhurried(plan);
-          // A gate with dependents is dropped when they have ended; then nobody asks for its end, whatever the order.
-          const notAsked = new Set(calm.nodes.filter((node) => node.kind === 'gate').map(({ name }) => name as string));
-          const comparable = (lines: readonly string[]) =>
-            lines.filter((line) => !notAsked.has(line.split(' ')[0] ?? ''));
-          expect(comparable(live(calm, ends, one, inline))).toEqual(comparable(live(calm, ends, other, 1_000)));
+          const gates = new Set<string>(calm.nodes.filter(({ kind }) => kind === 'gate').map(({ name }) => name));
+          const ofGates = (lines: readonly string[]) => lines.filter((line) => gates.has(line.split(' ')[0] ?? ''));
+          const [first, second] = [live(calm, ends, one, inline), live(calm, ends, other, 1_000)];
+          // Whether somebody is still asked for a decision may depend on the order; then the ends are not the same ones.
+          fc.pre(ofGates(first).join() === ofGates(second).join());
+          expect(first).toEqual(second);
         },
       ),
       { numRuns: 400 },
