@@ -16,9 +16,12 @@ const distinctSets = `WITH RECURSIVE sets (key) AS (
 const columns = 'run_id, idx, id, node, priority, eligible_at, capabilities, refused_by, cache_key';
 const order = 'ORDER BY priority DESC, eligible_at, run_id, idx LIMIT ?';
 const firstOfSet = `SELECT ${columns} FROM jobs INDEXED BY jobs_eligible WHERE state = 'Eligible' AND capability_key = ? ${order}`;
-/** All eligible jobs of a run have its priority, so the list is entered at the right place. */
+/**
+ * All eligible jobs of a run have its priority, so the list is entered at the right place. The plus keeps the planner
+ * from taking `run_id` for a constant of the order, which would make it sort the whole list.
+ */
 const firstOfSetInRun = `SELECT ${columns} FROM jobs INDEXED BY jobs_eligible WHERE state = 'Eligible' AND capability_key = ?
-  AND priority = (SELECT priority FROM runs WHERE id = ?) AND run_id = ? ${order}`;
+  AND priority = (SELECT priority FROM runs WHERE id = ?) AND +run_id = ? ${order}`;
 
 export function eligibleMethods({ connection }: SqliteContext): Pick<Store, 'eligible'> {
   return {

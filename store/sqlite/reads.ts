@@ -107,7 +107,7 @@ export function readMethods({ connection, plans }: SqliteContext): ReadMethods {
 }
 
 const currentAttempts = `SELECT attempts.* FROM leases JOIN attempts ON attempts.id = leases.attempt_id
-  WHERE leases.run_id = ? AND leases.state IN ('Offered','Held') ORDER BY attempts.job_index`;
+  WHERE leases.run_id = ? AND leases.state IN ('Offered','Held') ORDER BY leases.job_index`;
 const allAttempts = 'SELECT * FROM attempts WHERE run_id = ? ORDER BY job_index, number';
 const indexOfJob = '(SELECT idx FROM jobs WHERE run_id = ? AND id = ?)';
 const attemptsOfJob = `SELECT * FROM attempts WHERE run_id = ? AND job_index = ${indexOfJob} ORDER BY number`;

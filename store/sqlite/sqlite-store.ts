@@ -19,13 +19,13 @@ export interface SqliteStoreOptions {
   readonly file: string;
   readonly clock: StoreClock;
   readonly hook?: StoreHook;
-  /** How long to wait for another process that holds the lock, ms. Default 5,000. */
+  /** How long to wait for another process that holds the lock, ms. Default 10,000: longer than the creation of a very big run. */
   readonly busyTimeoutMs?: number;
   /** Most pages (of 4 KiB) the file may grow to; beyond it writes fail as on a full disk. Default: no bound. */
   readonly pagesMax?: number;
 }
 
-const defaultBusyTimeoutMs = 5_000;
+const defaultBusyTimeoutMs = 10_000;
 
 /** Throws `StoreOpenError`. Several processes may have the same file open. */
 export function openSqliteStore(options: SqliteStoreOptions): Store {

@@ -1,7 +1,7 @@
 /** Reconciler scans and their progress, action cache, references to outputs. */
 import type { Digest, OutputRef } from '../../machines/index.ts';
 import type { CacheEntry, ReconcileProgress, ScanItem, ScanKind, Store } from '../contract.ts';
-import type { Connection, SqlRow } from './connection.ts';
+import type { Connection, SqlRow, SqlValue } from './connection.ts';
 import type { SqliteContext } from './context.ts';
 import { integer, integerOrNull, list, text, textOrNull } from './rows/read-columns.ts';
 
@@ -16,18 +16,36 @@ type UpkeepMethods = Pick<
   | 'referencedDigests'
 >;
 
-/** Each is served by a partial index. `now` is bound first, everywhere, so that one call serves all. */
-const scans: Readonly<Record<ScanKind, { readonly from: string; readonly run: string; readonly entity: string }>> = {
-  'active-runs': { from: `runs WHERE state IN ('Queued','Running','Cancelling')`, run: 'id', entity: 'id' },
-  'lost-jobs': { from: `jobs WHERE state = 'Lost'`, run: 'run_id', entity: 'id' },
-  'live-leases': { from: `leases WHERE state IN ('Offered','Held')`, run: 'run_id', entity: 'id' },
-  'due-retries': { from: `jobs WHERE state = 'RetryWaiting' AND retry_not_before <= ?1`, run: 'run_id', entity: 'id' },
+interface Scan {
+  readonly from: string;
+  readonly run: string;
+  readonly entity: string;
+  /** What orders the entities of one run, by the index that serves the scan. */
+  readonly place: string;
+}
+const liveRuns = `runs WHERE state IN ('Queued','Running','Cancelling')`;
+const liveLeases = `leases WHERE state IN ('Offered','Held')`;
+const dueRetries = `jobs WHERE state = 'RetryWaiting' AND retry_not_before <= ?1`;
+const scans: Readonly<Record<ScanKind, Scan>> = {
+  'active-runs': { from: liveRuns, run: 'id', entity: 'id', place: 'id' },
+  'lost-jobs': { from: `jobs WHERE state = 'Lost'`, run: 'run_id', entity: 'id', place: 'id' },
+  'live-leases': { from: liveLeases, run: 'run_id', entity: 'id', place: 'job_index' },
+  'due-retries': { from: dueRetries, run: 'run_id', entity: 'id', place: 'id' },
 };
 
+/** `now` is bound first, everywhere, so that one call serves all. */
 function scanSql(kind: ScanKind): string {
-  const { from, run, entity } = scans[kind];
-  return `SELECT ${run} AS run_id, ${entity} AS entity FROM ${from} AND ?1 IS NOT NULL AND (${run}, ${entity}) > (?2, ?3)
-    ORDER BY ${run}, ${entity} LIMIT ?4`;
+  const { from, run, entity, place } = scans[kind];
+  return `SELECT ${run} AS run_id, ${entity} AS entity, ${place} AS place FROM ${from} AND ?1 IS NOT NULL
+    AND (${run}, ${place}) > (?2, ?3) ORDER BY ${run}, ${place} LIMIT ?4`;
+}
+
+/** Where the next page begins: run and place of the last item, as JSON. Before everything when there is none. */
+function cursorValues(cursor: string | null): readonly SqlValue[] {
+  if (cursor === null) return ['', ''];
+  const values: unknown = JSON.parse(cursor);
+  if (!Array.isArray(values)) throw new Error(`${cursor} is no cursor of this store`);
+  return values.map((value) => (typeof value === 'number' ? value : String(value)));
 }
 
 const putEntry = `INSERT OR REPLACE INTO cache_entries (project, key, spec_digest, outputs, run_id, job_id, created_at)
@@ -40,14 +58,14 @@ const outputsOfRun = `SELECT outputs AS files FROM jobs WHERE run_id = ?1 AND ou
 export function upkeepMethods({ connection, clock }: SqliteContext): UpkeepMethods {
   return {
     async scan({ kind, cursor, limit }) {
-      const slash = cursor?.indexOf('/') ?? -1;
-      const [run, entity] = cursor === null ? ['', ''] : [cursor.slice(0, slash), cursor.slice(slash + 1)];
-      const rows = connection
-        .all(scanSql(kind), clock.now(), run, entity, limit + 1)
-        .map((row): ScanItem => ({ runId: text(row, 'run_id'), entity: text(row, 'entity') }));
-      const items = rows.slice(0, limit);
-      const last = items.at(-1);
-      return { items, next: last === undefined || rows.length <= limit ? null : `${last.runId}/${last.entity}` };
+      const rows = connection.all(scanSql(kind), clock.now(), ...cursorValues(cursor), limit + 1);
+      const page = rows.slice(0, limit);
+      const last = page.at(-1);
+      const next = last === undefined || rows.length <= limit ? null : JSON.stringify([last.run_id, last.place]);
+      return {
+        items: page.map((row): ScanItem => ({ runId: text(row, 'run_id'), entity: text(row, 'entity') })),
+        next,
+      };
     },
     async reconcileProgress(id) {
       const row = connection.get('SELECT * FROM reconcile_progress WHERE id = ?', id);

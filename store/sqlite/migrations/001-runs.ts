@@ -45,7 +45,7 @@ CREATE TABLE runs (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX runs_newest ON runs (created_at DESC, id DESC);
 CREATE INDEX runs_active ON runs (id) WHERE state IN ('Queued','Running','Cancelling');
-CREATE INDEX runs_group ON runs (project, concurrency_group) WHERE concurrency_group IS NOT NULL;
+CREATE INDEX runs_group ON runs (project, concurrency_group, created_at DESC, id DESC) WHERE concurrency_group IS NOT NULL;
 
 CREATE TABLE jobs (
   run_id TEXT NOT NULL REFERENCES runs (id),
