@@ -4,14 +4,15 @@
  * everything and a second pass finds nothing.
  */
 import { leaseEndsAt } from '../authority.ts';
+import { isUnneededGate } from '../decide/propagate.ts';
+import { checkRun } from '../invariants.ts';
 import type { Command } from '../model/commands.ts';
 import type { SessionId, Timestamp } from '../model/ids.ts';
 import type { AttemptRow, GateRow, JobRow, LeaseRow } from '../model/rows.ts';
 import { isAttemptTerminal, isJobActive, isLeaseLive, isRunTerminal } from '../model/states.ts';
 import { isWaitingForVerdict, judgeNode } from '../policies/dependencies.ts';
-import { checkRun } from '../invariants.ts';
-import { isEnded, type RunAggregate } from '../state/run-state.ts';
-import { isUnneededGate } from '../decide/propagate.ts';
+import type { RunAggregate } from '../state/run-state.ts';
+import { isEnded } from '../state/run-state.ts';
 
 export const reconcileIssueCodes = {
   VerdictDue: 'A waiting node could already go on or be skipped.',
