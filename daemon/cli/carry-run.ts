@@ -26,6 +26,7 @@ export interface CarryOptions {
 
 /** After this long a silent wait is explained. */
 const explainAfterMs = 1_000;
+const repeatTroubleMs = 30_000;
 /** How long attempts under way get to end and to be reported before the process leaves. */
 const leaveGraceMs = 1_000;
 
@@ -88,12 +89,24 @@ async function createHost(
     store,
     env: terminal.env,
     onEvent(event) {
-      if (event.kind === 'offerRefused')
-        display.note(`the runner refused a job: ${event.reason}${event.message === null ? '' : `, ${event.message}`}`);
+      // Busy and Draining are how an agent says "later"; the others are worth a look.
+      if (event.kind !== 'offerRefused' || event.reason === 'Busy' || event.reason === 'Draining') return;
+      display.note(`the runner refused a job: ${event.reason}${event.message === null ? '' : `, ${event.message}`}`);
     },
-    report: (where, error) =>
-      display.note(`trouble in ${where}: ${error instanceof Error ? error.message : String(error)}`),
+    report: reporter(display),
   });
+}
+
+/** Loops try again and again: the same trouble is told once a while. */
+function reporter(display: RunDisplay): (where: string, error: unknown) => void {
+  const toldAt = new Map<string, number>();
+  return (where, error) => {
+    const text = `trouble in ${where}: ${error instanceof Error ? error.message : String(error)}`;
+    const now = Date.now();
+    if (now - (toldAt.get(text) ?? 0) < repeatTroubleMs) return;
+    toldAt.set(text, now);
+    display.note(text);
+  };
 }
 
 /** What an earlier process left is carried on by this one; that is said, because it uses the same slots. */

@@ -1,5 +1,6 @@
 /** The composition root: the only place that names concrete stores, transports and agents. */
 export type { Host, HostOptions } from './host.ts';
+export { liveSessions } from './live-sessions.ts';
 export { localActor } from './local-actor.ts';
 export { openStore } from './open-store.ts';
 export type { Places, PlacesOptions, PlacesResult, StorePlace } from './places.ts';

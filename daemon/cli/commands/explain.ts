@@ -1,6 +1,7 @@
 /** `run explain` and `job explain`. */
 import type { JobRow } from '../../../machines/index.ts';
 import type { LoadedRun, Store } from '../../../store/index.ts';
+import { liveSessions } from '../../compose/index.ts';
 import type { Explanation } from '../../explain/index.ts';
 import { explainJob, explainRun } from '../../explain/index.ts';
 import type { ExitCode } from '../exit-codes.ts';
@@ -17,7 +18,7 @@ export async function runExplain(terminal: Terminal, typed: string): Promise<Exi
   return await withStore(terminal, { create: false }, async ({ store }) => {
     const loaded = await store.load((await findRun(store, typed)).id);
     if (loaded === null) return exitCodes.usage;
-    const sessions = await store.sessions({ live: true });
+    const sessions = await liveSessions(store);
     return await show(terminal, explainRun({ loaded, now: store.now(), sessions }));
   });
 }
@@ -26,7 +27,7 @@ export async function jobExplain(terminal: Terminal, typed: string): Promise<Exi
   return await withStore(terminal, { create: false }, async ({ store }) => {
     const { run: loaded, row } = await findJob(store, typed);
     const [sessions, attempts, ahead] = await Promise.all([
-      store.sessions({ live: true }),
+      liveSessions(store),
       store.attempts(row.runId, { job: row.id }),
       placeInQueue(store, loaded, row),
     ]);
@@ -39,7 +40,7 @@ const queueMax = 1_000;
 
 async function placeInQueue(store: Store, { run }: LoadedRun, job: JobRow): Promise<number | null> {
   if (job.state !== 'Eligible') return null;
-  const session = (await store.sessions({ live: true })).find((each) =>
+  const session = (await liveSessions(store)).find((each) =>
     job.capabilities.every((name) => each.capabilities.includes(name)),
   );
   const queue = await store.eligible({ capabilities: session?.capabilities ?? job.capabilities, limit: queueMax });

@@ -1,5 +1,6 @@
 /** `run watch`: follows a run another process carries, or carries it here (`--resume`). */
 import type { RunRow } from '../../../machines/index.ts';
+import { liveSessions } from '../../compose/index.ts';
 import { publicId } from '../../ids/index.ts';
 import { runView } from '../../views/index.ts';
 import { carryRun } from '../carry-run.ts';
@@ -44,7 +45,7 @@ async function watchOnly(terminal: Terminal, { store }: OpenedStore, run: RunRow
   // Watching is only looking: a signal ends the looking and nothing else.
   const unwatch = watchSignals(process, { onInterrupt: () => leave('SIGINT'), onLeave: leave });
   try {
-    const isCarried = (await store.sessions({ live: true })).length > 0;
+    const isCarried = (await liveSessions(store)).length > 0;
     if (!isCarried && run.finishedAt === null)
       display.note(`nobody carries this run; forgeyard run watch --resume ${publicId('run', run.id)} would`);
     await followRun({ store, runId: run.id, after: 0, onFacts: display.show, signal: leaving.signal });

@@ -1,4 +1,7 @@
-/** `store check` and `store gc`. */
+/** `store check`, and `store gc`: outputs nothing refers to, workspaces that were kept, old logs. */
+import type { CollectedFolders } from '../../../runner/index.ts';
+import type { Page, ScanItem, Store } from '../../../store/index.ts';
+import { publicIdOrText } from '../../ids/index.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { emit } from '../output/emit.ts';
@@ -29,28 +32,63 @@ export async function storeCheck(terminal: Terminal): Promise<ExitCode> {
 
 export interface StoreGcOptions {
   readonly dryRun?: boolean;
+  /** Outputs and kept workspaces, ms. */
   readonly olderThan: number;
+  /** Logs of attempts, ms. */
+  readonly logsOlderThan: number;
 }
 
-/** Younger objects may belong to a completion that is on its way. */
+/** What is younger may belong to a completion that is on its way, or to an attempt that is only silent. */
 const youngestMs = 60_000;
 
 export async function storeGc(terminal: Terminal, options: StoreGcOptions): Promise<ExitCode> {
   return await withStore(terminal, { create: false }, async ({ store, places }) => {
-    const { collectGarbage, createOutputStore } = await import('../../../runner/index.ts');
+    const runner = await import('../../../runner/index.ts');
     const dryRun = options.dryRun === true;
-    const collected = await collectGarbage(createOutputStore(places.outputs), {
-      referenced: store.referencedDigests(),
-      olderThanMs: Math.max(options.olderThan, youngestMs),
-      now: Date.now,
-      dryRun,
-    });
-    const { removed, bytes, kept, temporary } = collected;
+    const common = { now: Date.now, dryRun };
+    const age = { olderThanMs: Math.max(options.olderThan, youngestMs) };
+    const outputStore = runner.createOutputStore(places.outputs);
+    const referenced = store.referencedDigests();
+    const outputs = await runner.collectGarbage(outputStore, { ...common, ...age, referenced });
+    const keep = await attemptsUnderWay(store);
+    const workspaces = await runner.collectOldWorkspaces({ ...common, ...age, keep, stateDir: places.runner });
+    const logAge = { olderThanMs: Math.max(options.logsOlderThan, youngestMs) };
+    const logs = await runner.collectOldLogs({ ...common, ...logAge, keep, logDir: places.logs });
     await emit(terminal, {
-      data: { dryRun, removed, bytes, kept, temporary },
-      table: () =>
-        `${dryRun ? 'would remove' : 'removed'} ${removed.length} outputs (${bytes} bytes) and ${temporary} left-overs; kept ${kept}`,
+      data: { dryRun, outputs, workspaces: shown(workspaces), logs: shown(logs) },
+      table: () => {
+        const verb = dryRun ? 'would remove' : 'removed';
+        const line = (count: number, what: string, bytes: number, kept: number): string =>
+          `${verb} ${count} ${what} (${bytes} bytes); kept ${kept}`;
+        return [
+          line(outputs.removed.length + outputs.temporary, 'outputs', outputs.bytes, outputs.kept),
+          line(workspaces.removed.length, 'workspaces', workspaces.bytes, workspaces.kept),
+          line(logs.removed.length, 'logs', logs.bytes, logs.kept),
+        ].join('\n');
+      },
     });
-    return exitCodes.ok;
+    const failed = [...workspaces.failed, ...logs.failed];
+    for (const { attempt, message } of failed) terminal.note(`error: ${attempt} was left: ${message}`);
+    return failed.length === 0 ? exitCodes.ok : exitCodes.trouble;
   });
+}
+
+const shown = ({ removed, bytes, kept, failed }: CollectedFolders) => ({
+  removed: removed.map((attempt) => publicIdOrText('att', attempt)),
+  bytes,
+  kept,
+  failed,
+});
+
+async function attemptsUnderWay(store: Store): Promise<ReadonlySet<string>> {
+  const keep = new Set<string>();
+  let cursor: string | null = null;
+  do {
+    const page: Page<ScanItem> = await store.scan({ kind: 'live-leases', cursor, limit: 1_000 });
+    for (const runId of new Set(page.items.map((item) => item.runId))) {
+      for (const lease of await store.leases(runId, { live: true })) keep.add(lease.attemptId);
+    }
+    cursor = page.next;
+  } while (cursor !== null);
+  return keep;
 }

@@ -7,7 +7,7 @@ import { aggregateOf, evolve, isRunTerminal } from '../../../machines/index.ts';
 import type { Store, StoredFact } from '../../../store/index.ts';
 
 export interface FollowOptions {
-  readonly store: Store;
+  readonly store: Pick<Store, 'facts' | 'load'>;
   readonly runId: RunId;
   /** Facts after this number are shown; 0 shows the whole history. Null: from now on. */
   readonly after: number | null;
@@ -19,6 +19,8 @@ export interface FollowOptions {
 
 const pollMs = 200;
 const pageMax = 1_000;
+/** In a row; each may itself have waited for a lock. */
+const failuresMax = 50;
 
 /** Resolves with the run as it is when it has ended, or when the signal is given. Null: there is no such run. */
 export async function followRun(options: FollowOptions): Promise<RunAggregate | null> {
@@ -29,9 +31,12 @@ export async function followRun(options: FollowOptions): Promise<RunAggregate | 
     let aggregate = await load(store, runId);
     if (aggregate === null) return null;
     await showPast(options, aggregate);
+    let failures = 0;
     while (!signal.aborted && !isRunTerminal(aggregate.run.state)) {
-      const facts = await store.facts(runId, { after: aggregate.sequence, limit: pageMax });
-      if (facts.length === 0) {
+      const facts = await read(store, aggregate);
+      failures = facts === null ? failures + 1 : 0;
+      if (failures > failuresMax) throw new Error('the store has been out of reach for too long');
+      if (facts === null || facts.length === 0) {
         await bell.wait(pollMs);
         continue;
       }
@@ -46,7 +51,20 @@ export async function followRun(options: FollowOptions): Promise<RunAggregate | 
   }
 }
 
-async function load(store: Store, runId: RunId): Promise<RunAggregate | null> {
+/** Null when the store did not answer this time: it may be locked for a moment, or its disk full. */
+async function read(
+  store: FollowOptions['store'],
+  { run, sequence }: RunAggregate,
+): Promise<readonly StoredFact[] | null> {
+  try {
+    return await store.facts(run.id, { after: sequence, limit: pageMax });
+  } catch (error) {
+    if (error instanceof Error && error.name === 'StoreUnavailable') return null;
+    throw error;
+  }
+}
+
+async function load(store: FollowOptions['store'], runId: RunId): Promise<RunAggregate | null> {
   const loaded = await store.load(runId);
   return loaded === null ? null : aggregateOf(loaded);
 }

@@ -4,8 +4,8 @@ import { openStage, user } from '../../../conformance/testkit/index.ts';
 import type { RunAggregate, RunId } from '../../../machines/index.ts';
 import { aggregateOf } from '../../../machines/index.ts';
 import { gate, job } from '../../../machines/plan/index.ts';
-import type { StoredFact } from '../../../store/index.ts';
-import { createMemoryStore } from '../../../store/index.ts';
+import type { Store, StoredFact } from '../../../store/index.ts';
+import { createMemoryStore, StoreUnavailable } from '../../../store/index.ts';
 import { colorPaint, plainPaint } from '../output/paint.ts';
 import { cut } from './cut.ts';
 import { factLine } from './fact-lines.ts';
@@ -188,6 +188,25 @@ describe('following a run', () => {
     expect((await ended)?.run.state).toBe('Succeeded');
     expect(seen).toEqual(seen.map((_, index) => index + 1));
     expect(latest).not.toBeNull();
+  });
+
+  it('a store that does not answer for a moment is asked again', async () => {
+    const run = await stage.create(host, [job('a', { condition: false }), job('b')]);
+    let refusals = 2;
+    const flaky: Pick<Store, 'facts' | 'load'> = {
+      load: (id) => stage.store.load(id),
+      async facts(id, query) {
+        if (query.after > 0 && refusals > 0) {
+          refusals -= 1;
+          if (refusals === 0) await host.runtime.runs.cancel(run, { actor: user });
+          throw new StoreUnavailable('locked');
+        }
+        return await stage.store.facts(id, query);
+      },
+    };
+    const options = { store: flaky, runId: run, after: 0, onFacts: () => undefined };
+    expect((await followRun({ ...options, signal: new AbortController().signal }))?.run.state).toBe('Cancelled');
+    expect(refusals).toBe(0);
   });
 
   it('a run that is not there ends at once', async () => {

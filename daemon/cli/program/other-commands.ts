@@ -1,6 +1,8 @@
-import { Argument, Command } from 'commander';
+import { Argument, Command, Option } from 'commander';
 import { duration } from '../arguments.ts';
 import type { Act } from './act.ts';
+
+const day = 86_400_000;
 
 export function otherCommands(act: Act, root: () => Command): readonly Command[] {
   return [planCommand(act), storeCommand(act), completionCommand(act, root)];
@@ -34,9 +36,18 @@ function storeCommand(act: Act): Command {
     );
   store
     .command('gc')
-    .description('Remove outputs that nothing refers to any more')
+    .description('Remove outputs that nothing refers to any more, kept workspaces and old logs')
     .option('--dry-run', 'only say what would be removed')
-    .option('--older-than <duration>', 'spare what is younger', duration, 86_400_000)
+    .addOption(
+      new Option('--older-than <duration>', 'outputs and workspaces of at least this age')
+        .argParser(duration)
+        .default(day, '1d'),
+    )
+    .addOption(
+      new Option('--logs-older-than <duration>', 'logs of at least this age')
+        .argParser(duration)
+        .default(30 * day, '30d'),
+    )
     .action((options, command: Command) =>
       act(command, async (terminal) => (await import('../commands/store.ts')).storeGc(terminal, options)),
     );
