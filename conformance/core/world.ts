@@ -56,6 +56,8 @@ export interface World extends Rows {
   readonly state: RunAggregate;
   /** The run as its facts alone tell it. */
   readonly shadow: RunAggregate;
+  /** The run before its first fact, made anew. */
+  born(): RunAggregate;
   readonly created: Changes;
   readonly facts: readonly Fact[];
   readonly timers: TimerFold;
@@ -114,8 +116,9 @@ export function createWorld(plan: ExecutablePlan, options: WorldOptions = {}): W
     rerunOf: null,
     nodeIds: plan.nodes.map(() => nextId<string>()),
   };
-  const state = genesis(input, context());
-  const shadow = genesis(input, context());
+  const begin = context();
+  const state = genesis(input, begin);
+  const shadow = genesis(input, begin);
 
   const commit = (changes: Changes): void => {
     freeze(changes);
@@ -162,6 +165,7 @@ export function createWorld(plan: ExecutablePlan, options: WorldOptions = {}): W
     row,
     state,
     shadow,
+    born: () => genesis(input, begin),
     created,
     facts,
     timers,
