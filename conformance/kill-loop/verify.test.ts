@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { LeaseId, MessageId, RunId } from '../../machines/model/index.ts';
 import { createMemoryStore } from '../../store/index.ts';
 import { acceptStep, createStep, currentLease, grantStep, id, makePlan } from '../../store/suite/index.ts';
-import { parseAcknowledgement } from './acknowledgements.ts';
 import { fallsShort } from './index.ts';
 import { parseOptions } from './options.ts';
+import { parseAcknowledgement } from './parse-acknowledgement.ts';
 import { verifyStore } from './verify.ts';
 
 const now = 1_750_000_000_000;

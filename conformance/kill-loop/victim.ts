@@ -4,7 +4,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Acknowledgement } from './acknowledgements.ts';
-import { parseAcknowledgement } from './acknowledgements.ts';
+import { parseAcknowledgement } from './parse-acknowledgement.ts';
 
 /** After so many acknowledgements, or from the start, and then so many ms later. */
 export interface KillMoment {

@@ -5,7 +5,7 @@
 import { flushCompileCache } from 'node:module';
 import type { LeaseId, MessageId, RunId } from '../../machines/model/index.ts';
 import type { Store } from '../../store/index.ts';
-import { openSqliteStore } from '../../store/index.ts';
+import { openSqliteStore } from '../../store/sqlite/index.ts';
 import type { RunRows, Step } from '../../store/suite/index.ts';
 import { changeStep, createStep, currentLease, id, jobAt, makePlan } from '../../store/suite/index.ts';
 import { printAcknowledgement } from './acknowledgements.ts';

@@ -30,7 +30,7 @@ export function outboxMethods({ connection, clock }: SqliteContext): Pick<Store,
   return {
     async claimOutbox({ limit, claimMs, token }) {
       if (connection.get(readyHeads, clock.now(), 1) === undefined) return [];
-      return connection.write(() => {
+      return connection.writeLightly(() => {
         const now = clock.now();
         return connection.all(readyHeads, now, limit).map((row): OutboxBatch => {
           const runId = text<RunId>(row, 'run_id');
@@ -43,7 +43,7 @@ export function outboxMethods({ connection, clock }: SqliteContext): Pick<Store,
       });
     },
     async settleOutbox(settlements) {
-      connection.write(() => {
+      connection.writeLightly(() => {
         for (const { runId, first, token, retryAt } of settlements) {
           if (retryAt !== null) connection.run(retry, runId, first, token, retryAt);
           else if (connection.run(deliver, runId, first, token) === 1) connection.run(promote, runId);

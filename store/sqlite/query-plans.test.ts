@@ -57,7 +57,7 @@ async function useEverything(store: Store): Promise<void> {
   await store.auditLog({ limit: 5 });
   await store.auditLog({ limit: 5, runId: run });
   for (const kind of ['active-runs', 'lost-jobs', 'live-leases', 'due-retries'] as const) {
-    await store.scan({ kind, cursor: '["a","b"]', limit: 5 });
+    await store.scan({ kind, cursor: 'a/1', limit: 5 });
   }
   await store.cacheLookup({ project: 'p', key: 'k', specDigest: id('d') });
 }

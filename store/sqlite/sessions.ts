@@ -49,7 +49,7 @@ export function sessionMethods({ connection, clock }: SqliteContext): SessionMet
       });
     },
     async touchSession(session) {
-      connection.write(() => {
+      connection.writeLightly(() => {
         connection.run(`UPDATE runner_sessions SET last_seen_at = ? WHERE id = ? AND ${live}`, clock.now(), session);
       });
     },

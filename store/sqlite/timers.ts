@@ -49,7 +49,7 @@ export function timerMethods({ connection, clock }: SqliteContext): TimerMethods
       const earliest = firstReady();
       // Looking costs no write lock; most looks of an idle wheel find nothing.
       if (earliest === null || earliest > clock.now()) return [];
-      return connection.write(() => {
+      return connection.writeLightly(() => {
         const now = clock.now();
         const due = connection.all(
           `SELECT * FROM timers WHERE state IN ('Pending','Claimed') AND ready_at <= ? ORDER BY ready_at, run_id, key LIMIT ?`,
@@ -65,7 +65,7 @@ export function timerMethods({ connection, clock }: SqliteContext): TimerMethods
       });
     },
     async settleTimers(settlements) {
-      connection.write(() => {
+      connection.writeLightly(() => {
         for (const { runId, key, token, rearmAt } of settlements) {
           if (rearmAt === null) connection.run(fireTimer, runId, key, token);
           else connection.run(rearmTimer, runId, key, token, rearmAt);

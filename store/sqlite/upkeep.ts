@@ -40,12 +40,12 @@ function scanSql(kind: ScanKind): string {
     AND (${run}, ${place}) > (?2, ?3) ORDER BY ${run}, ${place} LIMIT ?4`;
 }
 
-/** Where the next page begins: run and place of the last item, as JSON. Before everything when there is none. */
-function cursorValues(cursor: string | null): readonly SqlValue[] {
+/** Where the next page begins: run and place of the last item. Before everything when there is none. */
+function cursorValues(kind: ScanKind, cursor: string | null): readonly SqlValue[] {
   if (cursor === null) return ['', ''];
-  const values: unknown = JSON.parse(cursor);
-  if (!Array.isArray(values)) throw new Error(`${cursor} is no cursor of this store`);
-  return values.map((value) => (typeof value === 'number' ? value : String(value)));
+  const slash = cursor.lastIndexOf('/');
+  const place = cursor.slice(slash + 1);
+  return [cursor.slice(0, slash), scans[kind].place === 'job_index' ? Number(place) : place];
 }
 
 const putEntry = `INSERT OR REPLACE INTO cache_entries (project, key, spec_digest, outputs, run_id, job_id, created_at)
@@ -58,10 +58,10 @@ const outputsOfRun = `SELECT outputs AS files FROM jobs WHERE run_id = ?1 AND ou
 export function upkeepMethods({ connection, clock }: SqliteContext): UpkeepMethods {
   return {
     async scan({ kind, cursor, limit }) {
-      const rows = connection.all(scanSql(kind), clock.now(), ...cursorValues(cursor), limit + 1);
+      const rows = connection.all(scanSql(kind), clock.now(), ...cursorValues(kind, cursor), limit + 1);
       const page = rows.slice(0, limit);
       const last = page.at(-1);
-      const next = last === undefined || rows.length <= limit ? null : JSON.stringify([last.run_id, last.place]);
+      const next = last === undefined || rows.length <= limit ? null : `${last.run_id}/${last.place}`;
       return {
         items: page.map((row): ScanItem => ({ runId: text(row, 'run_id'), entity: text(row, 'entity') })),
         next,

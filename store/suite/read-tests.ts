@@ -268,6 +268,26 @@ function upkeepTests({ describe, expect }: SuiteRunner, test: Test): void {
       expect(done.run.state).toBe('Succeeded');
     });
 
+    test('a scan goes through a run of many, page by page, each once', async (bench) => {
+      let rows = await bench.create({ nodes: Array.from({ length: 12 }, () => ({})) });
+      for (let index = 0; index < 12; index += 1)
+        rows = await bench.apply(grantStep(rows, { index, now: bench.now() }));
+      await bench.createHeld({ name: 'run-2' });
+      const found: string[] = [];
+      let cursor: string | null = null;
+      do {
+        const page: Awaited<ReturnType<Bench['store']['scan']>> = await bench.store.scan({
+          kind: 'live-leases',
+          cursor,
+          limit: 5,
+        });
+        found.push(...page.items.map(({ entity }) => entity));
+        cursor = page.next;
+      } while (cursor !== null);
+      expect(found.length).toBe(13);
+      expect(new Set(found).size).toBe(13);
+    });
+
     test('a reconciler finds its progress again', async (bench) => {
       const progress = { id: 'lease', cursor: 'run/9', startedAt: 5, completedAt: null, lastError: 'no' };
       expect(await bench.store.reconcileProgress('lease')).toBe(null);
