@@ -37,7 +37,7 @@ function replaced(world: World, phase: Phase): void {
 
 /** Who may change a running attempt (000 §34, §44, §290, §324). */
 export const authority = [
-  behaviour('000 §376.5: every field of the authority counts, in every phase', (world) => {
+  behaviour('000 §376.5, 000 §364.4: every field of the authority counts, in every phase', (world) => {
     for (const phase of phases) {
       const w = world([job('a'), job('b')]);
       bringTo(w, 'a', phase, 'ada');

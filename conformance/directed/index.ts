@@ -3,6 +3,7 @@
 import { authority } from './authority.ts';
 import type { Behaviour } from './behaviour.ts';
 import { graph } from './graph.ts';
+import { identities } from './identities.ts';
 import { intents } from './intents.ts';
 import { outages } from './outages.ts';
 import { phases } from './phases.ts';
@@ -18,4 +19,5 @@ export const behaviours: readonly Behaviour[] = [
   ...timeouts,
   ...graph,
   ...outages,
+  ...identities,
 ];

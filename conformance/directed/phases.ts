@@ -143,23 +143,26 @@ export const phases = [
     assert.equal(leaseOf(w, 'a').state, 'Released');
     assert.equal(decision.outcome === 'accepted' && decision.changes.guards[0]?.kind, 'lease-live');
   }),
-  behaviour('000 §375.21, 000 §376.12: repeats of a phase are answered with the standing result', (world) => {
-    const w = world([job('a')]);
-    bringTo(w, 'a', 'Preparing');
-    expectUntouched(w, () => say(w, 'accept', 'a'), 'no-op AlreadyDone');
-    say(w, 'start', 'a');
-    expectUntouched(w, () => say(w, 'accept', 'a'), 'no-op AlreadyDone');
-    expectUntouched(w, () => say(w, 'start', 'a'), 'no-op AlreadyDone');
-    say(w, 'finish', 'a');
-    for (const word of ['accept', 'start', 'finish'] as const) {
-      expectUntouched(w, () => say(w, word, 'a'), 'no-op AlreadyDone');
-    }
-    say(w, 'complete', 'a');
-    const finished = w.state.run;
-    expectUntouched(w, () => say(w, 'complete', 'a'), 'rejected Stale');
-    expectUntouched(w, () => say(w, 'complete', 'a'), 'rejected Stale');
-    assert.deepEqual([w.state.run.state, w.state.run.finishedAt], ['Succeeded', finished.finishedAt]);
-  }),
+  behaviour(
+    '000 §375.21, 000 §376.12, 000 §364.11: repeats of a phase are answered with the standing result',
+    (world) => {
+      const w = world([job('a')]);
+      bringTo(w, 'a', 'Preparing');
+      expectUntouched(w, () => say(w, 'accept', 'a'), 'no-op AlreadyDone');
+      say(w, 'start', 'a');
+      expectUntouched(w, () => say(w, 'accept', 'a'), 'no-op AlreadyDone');
+      expectUntouched(w, () => say(w, 'start', 'a'), 'no-op AlreadyDone');
+      say(w, 'finish', 'a');
+      for (const word of ['accept', 'start', 'finish'] as const) {
+        expectUntouched(w, () => say(w, word, 'a'), 'no-op AlreadyDone');
+      }
+      say(w, 'complete', 'a');
+      const finished = w.state.run;
+      expectUntouched(w, () => say(w, 'complete', 'a'), 'rejected Stale');
+      expectUntouched(w, () => say(w, 'complete', 'a'), 'rejected Stale');
+      assert.deepEqual([w.state.run.state, w.state.run.finishedAt], ['Succeeded', finished.finishedAt]);
+    },
+  ),
   behaviour('000 §376.13: out-of-order messages of the current attempt are refused in every phase', (world) => {
     const w = world([job('a')]);
     bringTo(w, 'a', 'Leased');
