@@ -153,11 +153,13 @@ export function createRunActor(runId: RunId, ports: RunActorPorts): RunActor {
     if (newest <= creditsConsidered) return false;
     const credits = await ports.store.credits(creditsConsidered);
     if (!fresh && (await takeOverLeases(state)) === 'behind') return dropMemory();
-    creditsConsidered = newest;
     const now = ports.store.now();
     const waiting = credits.map((credit) => creditCommand(credit, (error) => ports.report('credit', error)));
     const group = decideGroup(state, waiting, (one) => contextFor(one, now), ports.ids);
-    if (group.commit === null) return false;
+    if (group.commit === null) {
+      creditsConsidered = newest;
+      return false;
+    }
     const outcome = await ports.committer.commit(group.commit);
     if (outcome.kind === 'failed') throw outcome.cause;
     if (outcome.kind === 'committed') ports.onCommitted({ facts: group.facts, commit: group.commit, aggregate: state });
@@ -369,10 +371,9 @@ export function createRunActor(runId: RunId, ports: RunActorPorts): RunActor {
       return state === null ? null : reader(state);
     },
     async applyCredits() {
-      // Any command is preceded by the pending credits; this one changes nothing by itself. A full mailbox must not
-      // cost a runner its lease, so the bound does not count here.
-      if (ports.heartbeat.creditSequence > creditsConsidered || aggregate === null)
-        await deliver(internal({ type: 'JudgeNodes', nodes: [] }, 'system:heartbeat'));
+      // Any command is preceded by the pending credits, and waits for those that are just being committed; this one
+      // changes nothing by itself. A full mailbox must not cost a runner its lease, so the bound does not count here.
+      await deliver(internal({ type: 'JudgeNodes', nodes: [] }, 'system:heartbeat'));
     },
     async refresh() {
       const held = aggregate;

@@ -1,5 +1,5 @@
 /** Creates a run from a compiled plan, once per request id (000 §219-223, §375.1). */
-import type { EventId, RunId } from '../../machines/index.ts';
+import type { EventId, RunId, RunRow } from '../../machines/index.ts';
 import { decideContext, decideCreate } from '../../machines/index.ts';
 import type { RunCommit, StoredFact } from '../../store/index.ts';
 import type { CreateRunRequest, CreateRunResult } from '../api.ts';
@@ -40,8 +40,8 @@ export async function createAllowedRun(
 ): Promise<CreateRunResult> {
   const { actor, plan } = request;
   const requestId = request.requestId ?? ports.ids.uuid();
-  const known = await findExisting(ports, directory, request, requestId);
-  if (known !== null) return known;
+  const known = await findExisting(ports, request, requestId);
+  if (known !== null) return takeUp(ports, directory, request, known);
   const runId = ports.ids.uuid() as RunId;
   const { commit, judge } = firstCommit(ports, request, runId, requestId);
   const outcome = await ports.committer.commit(commit);
@@ -52,9 +52,9 @@ export async function createAllowedRun(
     case 'duplicate':
     case 'conflict':
     case 'unknown': {
-      const found = await findExisting(ports, directory, request, requestId);
+      const found = await findExisting(ports, request, requestId);
       if (found === null) return createAllowedRun(ports, directory, { ...request, requestId });
-      if (found.outcome !== 'existing' || found.runId !== runId) return found;
+      if ('code' in found || found.run.id !== runId) return takeUp(ports, directory, request, found);
       break;
     }
     case 'failed':
@@ -70,21 +70,31 @@ export async function createAllowedRun(
   return { outcome: 'created', runId, superseded: await supersedeOlder(ports, directory, commit.run, plan, actor.id) };
 }
 
+type Refused = Extract<CreateRunResult, { readonly outcome: 'rejected' }>;
+
 /** A request id names one run: the same plan gets it back, another plan is refused (S39). */
 async function findExisting(
   ports: Ports,
-  directory: Directory,
   request: CreateRunRequest,
   requestId: string,
-): Promise<CreateRunResult | null> {
+): Promise<Refused | { readonly run: RunRow } | null> {
   const run = await ports.store.findRunByRequest(request.plan.project, requestId);
   if (run === null) return null;
-  if (run.planDigest === request.planDigest) {
-    // The first request may have died before it ended the older runs of the group.
-    if (run.finishedAt === null) await supersedeOlder(ports, directory, run, request.plan, request.actor.id);
-    return { outcome: 'existing', runId: run.id };
-  }
+  if (run.planDigest === request.planDigest) return { run };
   return { outcome: 'rejected', code: 'RunExists', detail: `request ${requestId} created ${run.id} from another plan` };
+}
+
+/** The first request may have died before it ended the older runs of the group. */
+async function takeUp(
+  ports: Ports,
+  directory: Directory,
+  request: CreateRunRequest,
+  found: Refused | { readonly run: RunRow },
+): Promise<CreateRunResult> {
+  if ('code' in found) return found;
+  const { run } = found;
+  if (run.finishedAt === null) await supersedeOlder(ports, directory, run, request.plan, request.actor.id);
+  return { outcome: 'existing', runId: run.id };
 }
 
 function firstCommit(ports: CreateRunPorts, request: CreateRunRequest, runId: RunId, requestId: string) {

@@ -16,7 +16,7 @@ async function runningJob(stage: Stage, host: Host): Promise<{ run: RunId; runne
 }
 
 export function authorityTests(kit: Kit): void {
-  const { describe, test, expect } = kit;
+  const { describe, test, expect, heal } = kit;
   describe('authority', () => {
     test('000 §375.5 §376.24: two schedulers that grant the same jobs create one live lease each', async (stage) => {
       const [one, two] = [await stage.host(), await stage.host()];
@@ -62,6 +62,7 @@ export function authorityTests(kit: Kit): void {
       expect(await runner.start(offer)).toMatchObject({ type: 'rejected', code: 'OutOfOrder' });
       await stage.pass(stage.limits.offerTtlMs + 1);
       await host.runtime.tick();
+      await heal(stage, host);
       expect(await runner.start(offer)).toEqual({ type: 'directive', directive: { kind: 'stale' } });
       expect((await stage.job(run, 'a')).state).toBe('Eligible');
     });
@@ -71,6 +72,7 @@ export function authorityTests(kit: Kit): void {
       const { run, runner, offer } = await runningJob(stage, host);
       await stage.pass(stage.limits.leaseTtlMs);
       await host.runtime.tick();
+      await heal(stage, host);
       const other = await stage.runner(host, 'bob');
       const second = await other.take('a');
       await other.accept(second);
@@ -90,6 +92,7 @@ export function authorityTests(kit: Kit): void {
       const { run, runner, offer } = await runningJob(stage, host);
       await stage.pass(stage.limits.leaseTtlMs);
       await host.runtime.tick();
+      await heal(stage, host);
       const other = await stage.runner(host, 'bob');
       const second = await other.take('a');
       await other.accept(second);
@@ -144,6 +147,7 @@ export function authorityTests(kit: Kit): void {
         await stage.pass(1);
         const [, directive] = await Promise.all([two.runtime.tick(), runner.beat(offer)]);
         await stage.settle();
+        await heal(stage, two);
         const { state } = await stage.job(run, 'a');
         expect([directive[0], state]).toEqual(first === 'renewal' ? ['continue', 'Running'] : ['stale', 'Eligible']);
       });
@@ -182,9 +186,11 @@ export function authorityTests(kit: Kit): void {
       expect(await runner.beat(offer)).toEqual(['continue']);
       await stage.pass(25_000);
       await host.runtime.tick();
+      await heal(stage, host);
       expect(await runner.beat(offer)).toEqual(['continue']);
       await stage.pass(25_000);
       await host.runtime.tick();
+      await heal(stage, host);
       expect((await stage.job(run, 'a')).state).toBe('Running');
     });
   });

@@ -141,6 +141,7 @@ export function deadlineTests(kit: Kit): void {
         await stage.pass(afterMs - 1);
         expect(await look(stage, run)).toBe(before);
         await stage.pass(patienceMs);
+        await heal(stage, host);
         expect(await look(stage, run)).toBe(after);
       });
 
@@ -198,6 +199,7 @@ export function deadlineTests(kit: Kit): void {
       await stage.pass(stage.limits.leaseTtlMs - 1);
       expect((await stage.job(run, 'a')).state).toBe('Running');
       await stage.pass(patienceMs);
+      await heal(stage, host);
       expect((await stage.story(run, 'a')).filter((type) => type === 'LeaseExpired')).toEqual(['LeaseExpired']);
       expect(reports(host)).toEqual([]);
     });
@@ -209,6 +211,7 @@ export function deadlineTests(kit: Kit): void {
       stage.outage(3_600_000);
       await host.runtime.tick();
       await host.runtime.tick();
+      await heal(stage, host);
       expect((await stage.story(scene.run, 'a')).filter((type) => type === 'JobEligible').length).toBe(2);
     });
 

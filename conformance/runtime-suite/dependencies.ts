@@ -8,7 +8,7 @@ export function dependencyTests(kit: Kit): void {
   retryTests(kit);
 }
 
-function graphTests({ describe, test, expect }: Kit): void {
+function graphTests({ describe, test, calmTest, expect, heal }: Kit): void {
   describe('dependencies', () => {
     test('000 §375.23 S26: a failed upstream skips what needs it, down to the end, and the run fails', async (stage) => {
       const host = await stage.host();
@@ -21,6 +21,7 @@ function graphTests({ describe, test, expect }: Kit): void {
       const runner = await stage.runner(host, 'ada');
       await runner.failRunning(await runner.take('a'));
       await stage.settle();
+      await heal(stage, host);
       expect(await stage.states(run)).toMatchObject({ a: 'Failed', b: 'Skipped', c: 'Skipped', run: 'Running' });
       expect((await stage.job(run, 'c')).reason).toMatchObject({ code: 'UpstreamFailed', root: 'a' });
       await runner.succeed(await runner.take('d'));
@@ -83,12 +84,13 @@ function graphTests({ describe, test, expect }: Kit): void {
       const successor = await stage.host();
       await successor.runtime.start();
       await stage.settle();
+      await heal(stage, successor);
       expect(await stage.states(run)).toMatchObject({ a: 'Eligible', b: 'Pending', c: 'Pending' });
       const b = (await stage.job(run, 'b')).id;
       expect(await successor.runtime.jobs.markEligible(run, b, { actor: user })).toMatchObject({ outcome: 'no-op' });
     });
 
-    test(
+    calmTest(
       '000 §364.9 §376.19: dependents beyond the inline bound follow, also when the follow-up is lost',
       async (stage) => {
         const host = await stage.mortalHost('command:before-reply', 5);
@@ -131,6 +133,7 @@ function graphTests({ describe, test, expect }: Kit): void {
       const runner = await stage.runner(host, 'ada');
       await runner.failRunning(await runner.take('a'));
       await stage.settle();
+      await heal(stage, host);
       expect(await stage.states(run)).toEqual({ a: 'Failed', b: 'Skipped', go: 'Cancelled', run: 'Failed' });
     });
 
@@ -165,7 +168,7 @@ function graphTests({ describe, test, expect }: Kit): void {
   });
 }
 
-function retryTests({ describe, test, expect }: Kit): void {
+function retryTests({ describe, test, expect, heal }: Kit): void {
   describe('retry', () => {
     test('000 §375.11 §376.3: a retry has a new attempt, a new lease and the next epoch', async (stage) => {
       const host = await stage.host();
@@ -214,6 +217,7 @@ function retryTests({ describe, test, expect }: Kit): void {
         await stage.pass(stage.limits.leaseTtlMs);
         await host.runtime.tick();
         await stage.settle();
+        await heal(stage, host);
       }
       expect(await stage.job(run, 'a')).toMatchObject({ state: 'Failed', failureClass: 'RunnerLost' });
       expect((await stage.attempts(run, 'a')).map(({ state }) => state)).toEqual(['Lost', 'Lost']);
@@ -232,6 +236,7 @@ function retryTests({ describe, test, expect }: Kit): void {
       }
       await stage.pass(5_000);
       await host.runtime.tick();
+      await heal(stage, host);
       for (const offer of offers) await runner.stopped(offer);
       const states = await stage.states(run);
       expect([states.plain, (await stage.attempts(run, 'listed')).map(({ state }) => state)]).toEqual([

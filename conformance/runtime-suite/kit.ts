@@ -17,6 +17,8 @@ export interface TestOptions {
 
 export interface Kit {
   describe(name: string, body: () => void): void;
+  /** Of calm tests only. */
+  calmDescribe(name: string, body: () => void): void;
   expect(actual: unknown): SuiteExpectation;
   /** What loops reported, the faults that the suite itself made left out. */
   reports(host: Host): readonly string[];
@@ -28,6 +30,9 @@ export interface Kit {
   /** Makes its own faults, or counts calls: not told in a storm. */
   calmTest(name: string, body: (stage: Stage) => Promise<void>, options?: TestOptions): void;
 }
+
+/** Passes of the reconcilers in which every fault has had its turn. */
+const passesMax = 30;
 
 export function createKit(runner: SuiteRunner, make: MakeStore, options: RuntimeSuiteOptions): Kit {
   const { disturb } = options;
@@ -51,13 +56,18 @@ export function createKit(runner: SuiteRunner, make: MakeStore, options: Runtime
   };
   return {
     describe: (name, body) => runner.describe(name, body),
+    calmDescribe: (name, body) => {
+      if (disturb === undefined) runner.describe(name, body);
+    },
     expect: (actual) => runner.expect(actual),
     reports: ({ reports }) => reports.filter((one) => disturb === undefined || !one.includes('StoreUnavailable')),
     async heal(stage, host) {
       if (disturb === undefined) return;
-      for (let passes = 0; passes < 3; passes += 1) {
+      for (let passes = 0, quiet = 0; passes < passesMax && quiet < 2; passes += 1) {
+        const before = host.reports.length;
         await host.runtime.tick();
         await stage.settle();
+        quiet = host.reports.length === before ? quiet + 1 : 0;
       }
     },
     patienceMs: disturb === undefined ? 1_000 : 6_000,

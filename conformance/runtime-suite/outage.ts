@@ -9,7 +9,7 @@ import type { Kit } from './kit.ts';
 
 const stale = { type: 'directive', directive: { kind: 'stale' } } as const;
 
-export function outageTests({ describe, test, expect, heal, reports }: Kit): void {
+export function outageTests({ describe, test, expect, heal, reports, patienceMs }: Kit): void {
   describe('outage credit', () => {
     test('000 §375.27: a lease alive when the control plane went away is given the time back, and the job goes on', async (stage) => {
       const { host, run, runner, offer } = await sceneAt(stage, 'Running');
@@ -45,7 +45,9 @@ export function outageTests({ describe, test, expect, heal, reports }: Kit): voi
       const successors = [await stage.host(), await stage.host()];
       await Promise.all(successors.map(({ runtime }) => runtime.start()));
       await stage.settle();
+      for (const successor of successors) await heal(stage, successor);
       await stage.pass(3_000);
+      for (const successor of successors) await heal(stage, successor);
       const lease = (await stage.leases(run, 'a'))[0];
       expect(lease).toMatchObject({ state: 'Held', expiresAt: before + 25_000, creditMs: 25_000 });
       expect((await stage.story(run)).filter((type) => type === 'OutageCreditGranted').length).toBe(1);
@@ -63,6 +65,7 @@ export function outageTests({ describe, test, expect, heal, reports }: Kit): voi
         // Any command is judged after the credit.
         await successor.runtime.runs.changePriority(run, ms % 1_000, { actor: user });
         await stage.settle();
+        await heal(stage, successor);
         await successor.runtime.stop();
         const [lease] = await stage.leases(run, 'a');
         return [lease?.state, lease?.creditMs, (lease?.expiresAt ?? 0) - before];
@@ -92,6 +95,7 @@ export function outageTests({ describe, test, expect, heal, reports }: Kit): voi
       const successor = await stage.host();
       await successor.runtime.start();
       await stage.settle();
+      await heal(stage, successor);
       expect(await stage.states(run)).toMatchObject({ expired: 'Eligible', alive: 'Preparing' });
     });
 
@@ -117,12 +121,14 @@ export function outageTests({ describe, test, expect, heal, reports }: Kit): voi
       const successor = await stage.host();
       await successor.runtime.start();
       await stage.settle();
+      await heal(stage, successor);
       expect(await stage.states(run)).toMatchObject({ offered: 'Leased', queued: 'Eligible', running: 'Running' });
       expect((await stage.job(run, 'running')).intent?.reason).toBe('ExecutionTimeout');
       expect((await stage.run(run)).deadlineAt).toBe(deadlineAt);
       const again = await stage.runner(successor, 'ada', { session: runner.session });
       expect(await again.accept(offered)).toMatchObject({ directive: { kind: 'continue' } });
-      await stage.pass(15_001);
+      await stage.pass(15_000 + patienceMs);
+      await heal(stage, successor);
       expect((await stage.job(run, 'queued')).state).toBe('TimedOut');
     });
 
@@ -136,6 +142,7 @@ export function outageTests({ describe, test, expect, heal, reports }: Kit): voi
       const successor = await stage.host({ isHostDead: () => true });
       await successor.runtime.start();
       await stage.settle();
+      await heal(stage, successor);
       expect((await stage.job(run, 'a')).state).toBe('Eligible');
       expect((await stage.attempts(run, 'a')).map(({ state }) => state)).toEqual(['Lost']);
       expect(reports(successor)).toEqual([]);
@@ -146,6 +153,7 @@ export function outageTests({ describe, test, expect, heal, reports }: Kit): voi
       stage.outage(20_000);
       await host.runtime.closeSession(idOf<SessionId>(runner.session), 'its process is gone');
       await stage.settle();
+      await heal(stage, host);
       expect((await stage.job(run, 'a')).state).toBe('Eligible');
       expect(await runner.finish(offer)).toEqual(stale);
     });

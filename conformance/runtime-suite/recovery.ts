@@ -29,6 +29,8 @@ const end = {
   ship: 'Succeeded',
 } as const;
 const roundsMax = 60;
+/** A claim whose settlement was lost blocks its run until it has run out; so many in a row do not happen. */
+const claimsMax = 40;
 
 /** Takes whatever is offered and ends it as the plan of this story has it; the runner shrugs off a dead control plane. */
 async function workOn(stage: Stage, run: RunId, host: Host, runner: ScriptedRunner): Promise<void> {
@@ -87,8 +89,8 @@ export function recoveryTests(kit: Kit): void {
   errorTests(kit);
 }
 
-function crashTests({ describe, calmTest, expect }: Kit): void {
-  describe('crashes', () => {
+function crashTests({ calmDescribe, calmTest, expect }: Kit): void {
+  calmDescribe('crashes', () => {
     for (const point of failpoints) {
       // The story has but few timers.
       for (const nth of point.startsWith('timer') ? [1, 2] : [1, 4]) {
@@ -129,7 +131,7 @@ function crashTests({ describe, calmTest, expect }: Kit): void {
   });
 }
 
-function hintTests({ describe, test, calmTest, expect, reports, heal }: Kit): void {
+function hintTests({ describe, test, calmTest, expect, reports, heal, patienceMs }: Kit): void {
   describe('hints', () => {
     test('003 §301.31 §301.32 §303.14 §303.25: polling and reconciling alone bring a run to its end', async (stage) => {
       const host = await stage.host();
@@ -180,8 +182,13 @@ function hintTests({ describe, test, calmTest, expect, reports, heal }: Kit): vo
       await untilEnded(stage, run, host, () => stage.host({ consumers }), reports);
       await host.runtime.tick();
       await heal(stage, host);
-      const sequences = seen.filter(({ runId }) => runId === run).map(({ sequence }) => sequence);
-      expect(sequences).toEqual((await stage.facts(run)).map(({ sequence }) => sequence));
+      // At least once: what counts is the first time each one came.
+      for (let claims = 0; claims < claimsMax; claims += 1) {
+        await stage.pass(patienceMs);
+        await heal(stage, host);
+      }
+      const sequences = new Set(seen.filter(({ runId }) => runId === run).map(({ sequence }) => sequence));
+      expect([...sequences]).toEqual((await stage.facts(run)).map(({ sequence }) => sequence));
     });
 
     calmTest('003 §301.17: two publishers share the outbox; every fact is delivered, by one of them', async (stage) => {
@@ -235,7 +242,7 @@ function hintTests({ describe, test, calmTest, expect, reports, heal }: Kit): vo
   });
 }
 
-function errorTests({ describe, test, calmTest, expect }: Kit): void {
+function errorTests({ describe, test, calmTest, expect, heal }: Kit): void {
   describe('reconcilers', () => {
     test('000 §376.26 003 §303.16: a second pass finds nothing', async (stage) => {
       const host = await stage.host();
@@ -245,6 +252,7 @@ function errorTests({ describe, test, calmTest, expect }: Kit): void {
       await successor.runtime.start();
       await stage.settle();
       const as = { actor: user, dryRun: false };
+      await heal(stage, successor);
       const facts = (await stage.facts(run)).length;
       expect((await successor.runtime.runs.reconcile(run, as)).issues).toEqual([]);
       await successor.runtime.tick();

@@ -7,7 +7,7 @@ import type { Kit } from './kit.ts';
 
 const stale = { type: 'directive', directive: { kind: 'stale' } } as const;
 
-export function sessionTests({ describe, test, expect }: Kit): void {
+export function sessionTests({ describe, test, expect, heal }: Kit): void {
   describe('sessions', () => {
     test('S10: a draining session gives its offers back, takes no new work, and ends what it holds', async (stage) => {
       const host = await stage.host();
@@ -36,6 +36,7 @@ export function sessionTests({ describe, test, expect }: Kit): void {
       const offered = await old.take('offered');
       await old.accept(held);
       const young = await stage.runner(host, 'ada');
+      await heal(stage, host);
       expect(await stage.states(run)).toMatchObject({ held: 'Preparing', offered: 'Eligible' });
       const claimed = { ...held, authority: { ...held.authority, session: young.session } };
       expect(await young.start(claimed)).toMatchObject({ type: 'rejected', code: 'Foreign' });
@@ -63,10 +64,11 @@ export function sessionTests({ describe, test, expect }: Kit): void {
     });
 
     test('000 §375.28: bye while it holds a job: the lease ends at once, the job is Lost and retried', async (stage) => {
-      const { run, runner, offer } = await sceneAt(stage, 'Running');
+      const { host, run, runner, offer } = await sceneAt(stage, 'Running');
       await stage.pass(1_000);
       expect(await runner.bye()).toEqual({ type: 'ok' });
       await stage.settle();
+      await heal(stage, host);
       expect((await stage.job(run, 'a')).state).toBe('Eligible');
       expect((await stage.attempts(run, 'a')).map(({ state }) => state)).toEqual(['Lost']);
       expect(await runner.finish(offer)).toEqual(stale);
@@ -79,6 +81,7 @@ export function sessionTests({ describe, test, expect }: Kit): void {
       await runner.beat(offer);
       await host.runtime.closeSession(idOf<SessionId>(runner.session), 'its process is gone');
       await stage.settle();
+      await heal(stage, host);
       expect(await stage.states(run)).toMatchObject({ a: 'Eligible' });
       expect((await stage.job(run, 'a')).infrastructureFailures).toBe(1);
       expect(await runner.beat(offer)).toEqual(['stale']);
@@ -92,6 +95,7 @@ export function sessionTests({ describe, test, expect }: Kit): void {
       await runner.beat(offer);
       await two.runtime.closeSession(idOf<SessionId>(runner.session), 'its process is gone');
       await stage.settle();
+      await heal(stage, one);
       expect(await runner.poll()).toEqual([]);
       expect(await runner.finish(offer)).toEqual(stale);
       expect((await stage.job(run, 'a')).state).toBe('Eligible');
@@ -109,6 +113,7 @@ export function sessionTests({ describe, test, expect }: Kit): void {
       await stage.store.updateSession({ ...row, state: 'Closed', reason: 'gone', endedAt, version: row.version + 1 });
       await host.runtime.runs.reconcile(run, { actor: user, dryRun: false });
       await stage.settle();
+      await heal(stage, host);
       expect(await stage.states(run)).toMatchObject({ held: 'Eligible', offered: 'Eligible' });
     });
 
@@ -122,6 +127,7 @@ export function sessionTests({ describe, test, expect }: Kit): void {
       const successor = await stage.host({ isHostDead: (name) => name === 'pid:1' });
       await successor.runtime.start();
       await stage.settle();
+      await heal(stage, successor);
       expect(await stage.states(run)).toMatchObject({ a: 'Eligible', b: 'Preparing' });
       expect((await stage.store.session(idOf<SessionId>(dead.session)))?.state).toBe('Closed');
       expect((await stage.store.session(idOf<SessionId>(alive.session)))?.state).toBe('Active');

@@ -61,7 +61,7 @@ export interface ScriptedRunnerOptions {
 }
 
 /** Polls before a job counts as not offered; the control plane may be out of reach for one of them. */
-const pollsMax = 4;
+const pollsMax = 12;
 const success = { code: 0, signal: null } as const;
 
 export function createScriptedRunner(options: ScriptedRunnerOptions): ScriptedRunner {
