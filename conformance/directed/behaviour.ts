@@ -34,7 +34,7 @@ export function behaviour(name: string, drive: (world: MakeWorld) => void): Beha
 }
 
 /** `accepted`, `no-op CODE` or `rejected CODE`. */
-export const answerOf = (decision: Decision): string =>
+const answerOf = (decision: Decision): string =>
   decision.outcome === 'accepted' ? 'accepted' : `${decision.outcome} ${decision.code}`;
 
 export function expectAnswer(decision: Decision, answer: string): void {
@@ -48,7 +48,7 @@ export function factsOf(decision: Decision): readonly string[] {
   return changes === false || changes === null ? [] : changes.facts.map(shortFact);
 }
 
-export const shortFact = (fact: Fact): string => `${fact.type}:${fact.reason.code}`;
+const shortFact = (fact: Fact): string => `${fact.type}:${fact.reason.code}`;
 
 /** Runs something and shows that it changed nothing but the audit. */
 export function expectUntouched(world: World, act: () => Decision, answer: string): void {

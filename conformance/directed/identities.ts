@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isJobEnded } from '../../machines/index.ts';
 import { gate, job } from '../../machines/plan/index.ts';
-import { attemptOf, bringTo, cancelRun, failing, jobOf, leaseOf, say, succeed } from '../core/index.ts';
+import { attemptOf, bringTo, cancelRun, failing, grant, jobOf, leaseOf, say, skipJob, succeed } from '../core/index.ts';
 import { behaviour, expectAnswer } from './behaviour.ts';
 
 /** What a run, a job, an attempt and a lease are to each other, and what never changes (000 §376). */
@@ -35,19 +35,39 @@ export const identities = [
       [1, 2, 3],
     );
   }),
-  behaviour('000 §376.11: every accepted change stands in one commit with the facts that tell it', (world) => {
-    const w = world([job('a'), job('b', { needs: ['a'] })]);
-    for (const decision of [failing(w, 'a'), ...w.followUp()]) {
-      if (decision.outcome !== 'accepted') throw new Error('a failure is accepted');
-      const { run, facts, jobs } = decision.changes;
-      assert.equal(run.sequence, facts.at(-1)?.sequence);
-      for (const row of jobs)
-        assert.ok(facts.some((fact) => fact.entity === 'job' && fact.id === row.id && fact.to === row.state));
+  behaviour(
+    '000 §376.11, 003 §303.2: every accepted change stands in one commit with the facts that tell it',
+    (world) => {
+      const w = world([job('a'), job('b', { needs: ['a'] })]);
+      for (const decision of [failing(w, 'a'), ...w.followUp()]) {
+        if (decision.outcome !== 'accepted') throw new Error('a failure is accepted');
+        const { run, facts, jobs } = decision.changes;
+        assert.equal(run.sequence, facts.at(-1)?.sequence);
+        for (const row of jobs)
+          assert.ok(facts.some((fact) => fact.entity === 'job' && fact.id === row.id && fact.to === row.state));
+      }
+      assert.deepEqual(
+        w.facts.map(({ sequence }) => sequence),
+        w.facts.map((_, at) => at + 1),
+      );
+    },
+  ),
+  behaviour('003 §303.21: a fact is bounded, however much runners, people and plans have to say', (world) => {
+    const long = 'x'.repeat(100_000);
+    const capabilities = Array.from({ length: 64 }, (_, at) => `${at}`.padStart(128, 'c'));
+    const w = world([job('a', { retry: { attempts: 2, on: ['UserCommand'] } }), job('b')]);
+    for (let count = 1; count < w.limits.refusalsMax; count += 1) {
+      grant(w, 'a', `session-${count}`, capabilities);
+      expectAnswer(say(w, 'decline', 'a', { message: long }), 'accepted');
     }
-    assert.deepEqual(
-      w.facts.map(({ sequence }) => sequence),
-      w.facts.map((_, at) => at + 1),
-    );
+    grant(w, 'a', 'ada', capabilities);
+    for (const word of ['accept', 'start'] as const) say(w, word, 'a');
+    expectAnswer(say(w, 'fail', 'a', { message: long }), 'accepted');
+    w.submit(skipJob(w, 'b', long));
+    w.submit({ type: 'CancelRun', message: long });
+    assert.equal(w.state.run.state, 'Cancelled');
+    const largest = Math.max(...w.facts.map((fact) => JSON.stringify(fact).length));
+    assert.ok(largest > 9_000 && largest <= w.limits.factBytesMax, `${largest} bytes`);
   }),
   behaviour('000 §376.17: retries are judged by the plan, which no command and no attempt can change', (world) => {
     const w = world([job('a', { retry: { attempts: 2, on: ['UserCommand'] } })]);

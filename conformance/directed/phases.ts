@@ -61,7 +61,7 @@ export const phases = [
     );
     assert.deepEqual([attempt.runner, attempt.session], ['ada', 'ada.2']);
   }),
-  behaviour('grant: a draining session and one without the capabilities get nothing', (world) => {
+  behaviour('000 §376.24: grant: a draining session and one without the capabilities get nothing', (world) => {
     const w = world([job('a', { capabilities: ['gpu'] })]);
     w.inactive.add(sessionOf('ada'));
     expectAnswer(grant(w, 'a', 'ada', ['gpu']), 'rejected SessionNotActive');
@@ -221,7 +221,7 @@ export const phases = [
       expectUntouched(other, () => other.submit(skipJob(other, 'a')), 'rejected IllegalTransition');
     }
   }),
-  behaviour('000 §376.20: every deadline is a row: phases arm theirs and leave none behind', (world) => {
+  behaviour('000 §376.20, 003 §303.14: every deadline is a row: phases arm theirs and leave none behind', (world) => {
     const timeouts = { queue: '1m', preparation: '2m', execution: '3m', upload: '4m' };
     const w = world([job('a', { timeouts })], { deadline: '1h' });
     const kinds = () =>

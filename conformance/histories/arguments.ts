@@ -12,7 +12,7 @@ export const usage = `usage: npm run histories -- [--runs N] [--seed S] [--path 
   --seed S   where the search begins (default: another one each time)
   --path P   replay one failure, as printed by the run that found it`;
 
-export const runsMax = 10_000_000;
+const runsMax = 10_000_000;
 
 /** The arguments, or what is wrong with them. */
 export function parseArguments(words: readonly string[]): HistoriesArguments | string {

@@ -20,7 +20,7 @@ export interface Issued {
   readonly actor: string;
 }
 
-export const sessions = ['ada', 'bob', 'bob.2', 'cid'] as const;
+const sessions = ['ada', 'bob', 'bob.2', 'cid'] as const;
 const classes: readonly FailureClass[] = [
   'UserCommand',
   'UserCommand',

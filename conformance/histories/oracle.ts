@@ -84,7 +84,7 @@ function told(row: NodeRow): Wanted | null {
 }
 
 /** Nodes that went on, were skipped or were dropped against the ends above them. */
-export function wrongNodes(plan: ExecutablePlan, rows: readonly NodeRow[]): readonly string[] {
+function wrongNodes(plan: ExecutablePlan, rows: readonly NodeRow[]): readonly string[] {
   return plan.nodes.flatMap((planned) => {
     const row = rows[planned.index];
     const says = row === undefined ? null : told(row);

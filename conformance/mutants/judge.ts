@@ -32,7 +32,7 @@ export interface MutantReport {
   readonly killedBy: Readonly<Record<string, number>>;
 }
 
-export const everyChart: EveryChart = {
+const everyChart: EveryChart = {
   ...charts,
   session: sessionChart,
   outbox: outboxChart,

@@ -31,7 +31,7 @@ function replyText(reply: Reply | null, now: number): string {
   }
 }
 
-export const span = (ms: number): string => `in ${ms % 1_000 === 0 ? `${ms / 1_000}s` : `${ms}ms`}`;
+const span = (ms: number): string => `in ${ms % 1_000 === 0 ? `${ms / 1_000}s` : `${ms}ms`}`;
 
 const reasonText = ({ code, root, message }: Reason): string =>
   [code, root === undefined ? '' : `of ${root}`, message === undefined ? '' : `"${message}"`].filter(Boolean).join(' ');

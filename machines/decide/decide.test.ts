@@ -130,7 +130,7 @@ const isLegal = (fact: Fact): boolean => fact.from === null || legal[fact.entity
 
 describe('decide', () => {
   for (const [state, stand] of stands) {
-    test(`D1, D2: in ${state}: every command has an answer, twice the same, and nothing is written to`, () => {
+    test(`003 §303.3: D1, D2: in ${state}: every command has an answer, twice the same, and nothing is written to`, () => {
       const world = fresh();
       stand(world);
       expect(jobOf(world, 'a').state).toBe(state);

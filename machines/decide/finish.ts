@@ -36,7 +36,7 @@ function assertInvariants(draft: Draft, jobs: readonly JobRow[]): void {
 }
 
 /** Deadlines of the changed rows, before and after. A key belongs to one row, so rows are compared one by one. */
-export function timerChanges(draft: Draft, base: RunView): TimerChanges {
+function timerChanges(draft: Draft, base: RunView): TimerChanges {
   const set: Deadline[] = [];
   const cancel: string[] = [];
   const compare = (before: readonly Deadline[], after: readonly Deadline[]): void => {

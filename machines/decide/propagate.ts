@@ -192,7 +192,7 @@ export const intentReason: { readonly [K in RunIntentKind]: ReasonCode } = {
 };
 
 /** The job intent that a run intent means. */
-export function jobIntentOf(kind: RunIntentKind): JobIntent {
+function jobIntentOf(kind: RunIntentKind): JobIntent {
   return kind === 'Superseded'
     ? { kind: 'Superseded', reason: 'Superseded' }
     : { kind: 'Cancelled', reason: intentReason[kind] };

@@ -84,9 +84,9 @@ describe('retry', () => {
   });
 
   test('both kinds of failure make the delay longer', () => {
-    const delay = (work: number, machinery: number) =>
+    const drawn = (work: number, machinery: number) =>
       retryVerdict(policy({ backoff: exponential }), spent(work, machinery), failure('Infrastructure'), 0.9).delayMs;
-    expect([delay(0, 0), delay(1, 0), delay(0, 1), delay(1, 1)]).toEqual([900, 2_700, 2_700, 8_100]);
+    expect([drawn(0, 0), drawn(1, 0), drawn(0, 1), drawn(1, 1)]).toEqual([900, 2_700, 2_700, 8_100]);
   });
 
   test('a drawn delay is a whole number of ms from 1 to the ceiling, whatever the numbers', () => {

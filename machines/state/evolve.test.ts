@@ -34,7 +34,7 @@ describe('evolve', () => {
     expect([...born.attempts.values()].map(({ state }) => state)).toEqual(['Failed', 'Succeeded', 'Succeeded']);
   });
 
-  test('a history with a hole, a repetition or a wrong order is found where it tears', () => {
+  test('003 §303.10: a history with a hole, a repetition or a wrong order is found where it tears', () => {
     const { world, born } = lived();
     const [first, second, third] = world.facts;
     if (first === undefined || second === undefined || third === undefined) throw new Error('three facts at least');
@@ -43,6 +43,13 @@ describe('evolve', () => {
     expect(() => evolve(born, third)).toThrow('does not follow 1');
     evolve(born, second);
     expect(born.sequence).toBe(2);
+  });
+
+  test('003 §303.11: facts follow their numbers, whatever their times say', () => {
+    const { world, born } = lived();
+    for (const fact of world.facts) evolve(born, { ...fact, at: 2_000_000 - fact.sequence });
+    expect(born.nodes.map(({ state }) => state)).toEqual(world.state.nodes.map(({ state }) => state));
+    expect(born.run.state).toBe(world.state.run.state);
   });
 
   test('a fact whose `from` is not the state of the row is refused, for every kind of row', () => {
