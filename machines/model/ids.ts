@@ -1,6 +1,6 @@
 /**
  * Identities. Every id is a lower-case UUID string inside the program (UUIDv7 where we make it),
- * stored as a 16-byte blob or uuid, and shown with a prefix (see daemon/cli). Brands keep a job id
+ * stored as text or uuid, and shown with a prefix (see daemon/ids). Brands keep a job id
  * from being passed where an attempt id belongs.
  */
 declare const brand: unique symbol;
