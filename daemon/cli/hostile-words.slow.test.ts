@@ -100,7 +100,7 @@ describe('with a store', () => {
     [['gate', 'approve', '@last/deploy'], /is a job of this run, and a gate is asked for/],
     [['gate', 'approve', 'gate_7zz'], /there is no gate/],
     [['run', 'priority', '@last', '1.5'], /whole number/],
-    [['run', 'priority', '@last', '9999999'], /whole number from -1000 to 1000/],
+    [['run', 'priority', '@last', '9999999'], /whole number from -1000000 to 1000000/],
     [['run', 'cancel', '@last', '-m', 'x'.repeat(1_025)], /At most 1024 characters/],
     [['run', 'start'], /missing required argument 'plan'/],
     [['run', 'start', 'nowhere.yaml'], /nowhere\.yaml:1:1 FileUnreadable: there is no such file/],

@@ -10,6 +10,8 @@ const leftOnSignal = 128;
 
 export async function main(process: NodeJS.Process): Promise<void> {
   surviveClosedPipes(process);
+  // Node would exit with 1, which says that a run failed.
+  process.on('uncaughtException', (error) => process.exit(report(process, error)));
   const words = process.argv.slice(2);
   // Asked by other programs all the time: answered without loading a parser of options.
   if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {

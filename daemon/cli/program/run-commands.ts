@@ -5,7 +5,7 @@ import type { Act } from './act.ts';
 import { withHostOptions } from './options.ts';
 
 const runArgument = () => new Argument('<run>', 'id of a run, the beginning of one, or @last');
-const priorityMax = 1_000;
+const priorityMax = 1_000_000;
 const eventMax = Number.MAX_SAFE_INTEGER;
 /** As in machines; named here so that the help does not load the machines. */
 const runStates: readonly RunState[] = [
