@@ -18,7 +18,7 @@ async function runningJob(stage: Stage, host: Host): Promise<{ run: RunId; runne
 export function authorityTests(kit: Kit): void {
   const { describe, test, expect, heal } = kit;
   describe('authority', () => {
-    test('000 §375.5 §376.24: two schedulers that grant the same jobs create one live lease each', async (stage) => {
+    test('000 §375.5 000 §376.24: two schedulers that grant the same jobs create one live lease each', async (stage) => {
       const [one, two] = [await stage.host(), await stage.host()];
       const run = await stage.create(
         one,

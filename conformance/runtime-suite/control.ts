@@ -16,7 +16,7 @@ export function controlTests(kit: Kit): void {
 function cancelTests({ describe, test, expect, patienceMs }: Kit): void {
   describe('cancel', () => {
     for (const phase of activePhases) {
-      test(`000 §375.16 §375.17: a run cancelled in ${phase} ends Cancelled, its job too, never Failed`, async (stage) => {
+      test(`000 §375.16 000 §375.17: a run cancelled in ${phase} ends Cancelled, its job too, never Failed`, async (stage) => {
         const { host, run, runner, offer } = await sceneAt(stage, phase);
         const result = await host.runtime.runs.cancel(run, { actor: user, message: 'enough' });
         const reply = { kind: 'run', state: phase === 'Leased' ? 'Cancelled' : 'Cancelling', intent: 'Cancelled' };
@@ -219,7 +219,7 @@ function permissionTests({ describe, test, expect }: Kit): void {
       }
     });
 
-    test('000 §375.33 §376.27: manual cancel, skip, priority and approval are audited with actor and message', async (stage) => {
+    test('000 §375.33 000 §376.27: manual cancel, skip, priority and approval are audited with actor and message', async (stage) => {
       const host = await stage.host();
       const run = await stage.create(host, [job('a'), job('b'), job('c', { needs: ['go'] }), gate('go')]);
       const by = (id: string) => ({ actor: { id, permissions: 'all' as const }, message: `because of ${id}` });

@@ -174,18 +174,21 @@ export function deadlineTests(kit: Kit): void {
         expect([once > facts, (await stage.facts(run)).length]).toEqual([true, once]);
       });
 
-      calmTest(`003 §301.19 §301.20: ${name}: when its timer is lost the reconciler finds it, once`, async (stage) => {
-        const host = await stage.host();
-        const run = await act(stage, host);
-        await stage.pass(afterMs);
-        await loseDueTimers(stage);
-        const as = { actor: user, dryRun: false };
-        const report = await host.runtime.runs.reconcile(run, as);
-        await stage.settle();
-        expect([report.issues.length, report.repaired]).toEqual([1, 1]);
-        expect(await look(stage, run)).toBe(after);
-        expect(await host.runtime.runs.reconcile(run, as)).toMatchObject({ repaired: 0, issues: [] });
-      });
+      calmTest(
+        `003 §301.19 003 §301.20: ${name}: when its timer is lost the reconciler finds it, once`,
+        async (stage) => {
+          const host = await stage.host();
+          const run = await act(stage, host);
+          await stage.pass(afterMs);
+          await loseDueTimers(stage);
+          const as = { actor: user, dryRun: false };
+          const report = await host.runtime.runs.reconcile(run, as);
+          await stage.settle();
+          expect([report.issues.length, report.repaired]).toEqual([1, 1]);
+          expect(await look(stage, run)).toBe(after);
+          expect(await host.runtime.runs.reconcile(run, as)).toMatchObject({ repaired: 0, issues: [] });
+        },
+      );
     }
 
     test('a renewed lease moves its timer: it fires once, when the last promise is over', async (stage) => {

@@ -91,7 +91,7 @@ function graphTests({ describe, test, calmTest, expect, heal }: Kit): void {
     });
 
     calmTest(
-      '000 §364.9 §376.19: dependents beyond the inline bound follow, also when the follow-up is lost',
+      '000 §364.9 000 §376.19: dependents beyond the inline bound follow, also when the follow-up is lost',
       async (stage) => {
         const host = await stage.mortalHost('command:before-reply', 5);
         const leaves = Array.from({ length: 9 }, (_, at) => job(`leaf-${at}`, { needs: ['root'] }));
@@ -137,7 +137,7 @@ function graphTests({ describe, test, calmTest, expect, heal }: Kit): void {
       expect(await stage.states(run)).toEqual({ a: 'Failed', b: 'Skipped', go: 'Cancelled', run: 'Failed' });
     });
 
-    test('000 §375.34 §376.28: the facts tell every attempt in order, with who did it and why', async (stage) => {
+    test('000 §375.34 000 §376.28: the facts tell every attempt in order, with who did it and why', async (stage) => {
       const host = await stage.host();
       const retry = { attempts: 2, backoff: 'none' } as const;
       const { run, runner, offer } = await sceneAt(stage, 'Running', { retry }, { host });
@@ -170,7 +170,7 @@ function graphTests({ describe, test, calmTest, expect, heal }: Kit): void {
 
 function retryTests({ describe, test, expect, heal }: Kit): void {
   describe('retry', () => {
-    test('000 §375.11 §376.3: a retry has a new attempt, a new lease and the next epoch', async (stage) => {
+    test('000 §375.11 000 §376.3: a retry has a new attempt, a new lease and the next epoch', async (stage) => {
       const host = await stage.host();
       const retry = { attempts: 3, backoff: 'none' } as const;
       const run = await stage.create(host, [job('a', { retry })]);
@@ -193,7 +193,7 @@ function retryTests({ describe, test, expect, heal }: Kit): void {
       expect(await stage.job(run, 'a')).toMatchObject({ state: 'Failed', failureClass: 'CompileFailure' });
     });
 
-    test('000 §375.15 §375.13: infrastructure failures are survived three times; the fourth is final', async (stage) => {
+    test('000 §375.15 000 §375.13: infrastructure failures are survived three times; the fourth is final', async (stage) => {
       const host = await stage.host();
       const run = await stage.create(host, [job('a', { retry: { backoff: 'none' } })]);
       const runner = await stage.runner(host, 'ada');
@@ -208,7 +208,7 @@ function retryTests({ describe, test, expect, heal }: Kit): void {
       });
     });
 
-    test('000 §375.12 §375.28 §376.16: lost attempts are retried, counted as infrastructure, and end as RunnerLost', async (stage) => {
+    test('000 §375.12 000 §375.28 000 §376.16: lost attempts are retried, counted as infrastructure, and end as RunnerLost', async (stage) => {
       const host = await stage.host();
       const run = await stage.create(host, [job('a', { retry: { infrastructureRetries: 1, backoff: 'none' } })]);
       const runner = await stage.runner(host, 'ada');

@@ -11,7 +11,7 @@ export function messageTests(kit: Kit): void {
   describe('messages', () => {
     const words = ['accept', 'start', 'finish', 'complete', 'fail', 'stopped', 'decline'] as const;
     for (const word of words) {
-      test(`000 §376.12 §376.13: ${word} twice, also at once and after a restart: one effect, one reply`, async (stage) => {
+      test(`000 §376.12 000 §376.13: ${word} twice, also at once and after a restart: one effect, one reply`, async (stage) => {
         const { host, run, runner, offer } = await sceneAt(stage, 'Leased');
         const before = {
           accept: 'Leased',
@@ -87,7 +87,7 @@ export function messageTests(kit: Kit): void {
       expect((await stage.job(run, 'a')).state).toBe('Running');
     });
 
-    test('000 §375.32 §376.23: nothing but commands moves a state, and unknown names are refused', async (stage) => {
+    test('000 §375.32 000 §376.23: nothing but commands moves a state, and unknown names are refused', async (stage) => {
       const host = await stage.host();
       const run = await stage.create(host, [job('a')]);
       const nobody = idOf<JobId>(stage.id());

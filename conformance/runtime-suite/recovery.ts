@@ -95,7 +95,7 @@ function crashTests({ calmDescribe, calmTest, expect }: Kit): void {
       // The story has but few timers.
       for (const nth of point.startsWith('timer') ? [1, 2] : [1, 4]) {
         calmTest(
-          `S41 000 §375.27 §364.10: killed at ${point} (${nth}), a new process comes to the same end`,
+          `S41 000 §375.27 000 §364.10: killed at ${point} (${nth}), a new process comes to the same end`,
           async (stage) => {
             const starter = await stage.host();
             const run = await stage.create(starter, nodes);
@@ -133,7 +133,7 @@ function crashTests({ calmDescribe, calmTest, expect }: Kit): void {
 
 function hintTests({ describe, test, calmTest, expect, reports, heal, patienceMs }: Kit): void {
   describe('hints', () => {
-    test('003 §301.31 §301.32 §303.14 §303.25: polling and reconciling alone bring a run to its end', async (stage) => {
+    test('003 §301.31 003 §301.32 003 §303.14 003 §303.25: polling and reconciling alone bring a run to its end', async (stage) => {
       const host = await stage.host();
       const run = await stage.create(host, nodes);
       expect(await untilEnded(stage, run, host, () => stage.host(), reports)).toBe(0);
@@ -149,7 +149,7 @@ function hintTests({ describe, test, calmTest, expect, reports, heal, patienceMs
     });
 
     calmTest(
-      '003 §301.6 §303.15: a success whose dependents were never told: the reconciler tells them',
+      '003 §301.6 003 §303.15: a success whose dependents were never told: the reconciler tells them',
       async (stage) => {
         const host = await stage.host();
         const run = await stage.create(host, [job('a'), job('b', { needs: ['a'] })]);
@@ -174,7 +174,7 @@ function hintTests({ describe, test, calmTest, expect, reports, heal, patienceMs
       expect(reports(host).every((report) => report.includes('a careless listener'))).toBe(true);
     });
 
-    test('S36 003 §301.1 §303.4: every committed fact is in the outbox and reaches the consumers in order', async (stage) => {
+    test('S36 003 §301.1 003 §303.4: every committed fact is in the outbox and reaches the consumers in order', async (stage) => {
       const seen: StoredFact[] = [];
       const consumers = [{ id: 'witness', handle: async (facts: readonly StoredFact[]) => void seen.push(...facts) }];
       const host = await stage.host({ consumers });
