@@ -1,0 +1,4 @@
+export { createTestDatabases, type TestDatabases, withDatabase } from './databases.ts';
+export { queryOnce } from './query-once.ts';
+export { createPostgresServer, type PostgresServer, startPostgresServer } from './server.ts';
+export { type PostgresSubject, postgresSubjects } from './subjects.ts';
