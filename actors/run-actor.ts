@@ -9,19 +9,9 @@
  *  A5 outages are credited before anything is judged.
  *  A6 a message that was answered before is answered from its receipt; being late twice leaves no second mark.
  */
-import type {
-  AttemptId,
-  Command,
-  DecideContext,
-  LeaseId,
-  MessageId,
-  RunAggregate,
-  RunId,
-  SessionId,
-  Timestamp,
-} from '../machines/index.ts';
-import { aggregateOf, decideContext, isAttemptTerminal, leaseEndsAt } from '../machines/index.ts';
-import type { CommitOutcome, Credit, Receipt, RunCommit, StoredFact } from '../store/index.ts';
+import type { Command, DecideContext, LeaseId, MessageId, RunAggregate, RunId, Timestamp } from '../machines/index.ts';
+import { aggregateOf, decideContext } from '../machines/index.ts';
+import type { CommitOutcome, Receipt, RunCommit, StoredFact } from '../store/index.ts';
 import type { CommandResult } from './api.ts';
 import type { Committer } from './committer.ts';
 import type { Envelope, Waiting } from './envelope.ts';
@@ -29,6 +19,7 @@ import { internal } from './envelope.ts';
 import type { Answered, Group } from './group.ts';
 import { decideGroup } from './group.ts';
 import type { Heartbeat } from './heartbeat.ts';
+import { creditCommand, hydrate, sessionOf, takeOverLeases } from './hydrate.ts';
 import type { Ports } from './ports.ts';
 import type { SessionCache } from './sessions.ts';
 
@@ -122,14 +113,15 @@ export function createRunActor(runId: RunId, ports: RunActorPorts): RunActor {
       return [];
     }
     if (await creditOutages(state, fresh)) return batch;
-    const hydrated = await hydrate(state, batch, fresh);
+    const hydrated = await hydrate(ports.store, state, batch, fresh);
     if (hydrated === 'behind') {
       aggregate = null;
       return batch;
     }
-    await ports.sessions.prefetch(hydrated.flatMap((one) => sessionOf(one.envelope.command) ?? []));
+    const undecided = hydrated.late.length === 0 ? batch : await answerRepeated(batch, hydrated.late);
+    await ports.sessions.prefetch(undecided.flatMap((one) => sessionOf(one.envelope.command) ?? []));
     const now = ports.store.now();
-    const group = decideGroup(state, hydrated, (waiting) => contextFor(waiting, now), ports.ids);
+    const group = decideGroup(state, undecided, (waiting) => contextFor(waiting, now), ports.ids);
     if (group.commit === null) return answerWithoutCommit(state, fresh, group.answered);
     return settle(group, await ports.committer.commit(group.commit));
   };
@@ -152,7 +144,7 @@ export function createRunActor(runId: RunId, ports: RunActorPorts): RunActor {
     const newest = ports.heartbeat.creditSequence;
     if (newest <= creditsConsidered) return false;
     const credits = await ports.store.credits(creditsConsidered);
-    if (!fresh && (await takeOverLeases(state)) === 'behind') return dropMemory();
+    if (!fresh && (await takeOverLeases(ports.store, state)) === 'behind') return dropMemory();
     const now = ports.store.now();
     const waiting = credits.map((credit) => creditCommand(credit, (error) => ports.report('credit', error)));
     const group = decideGroup(state, waiting, (one) => contextFor(one, now), ports.ids);
@@ -169,46 +161,6 @@ export function createRunActor(runId: RunId, ports: RunActorPorts): RunActor {
   const dropMemory = (): true => {
     aggregate = null;
     return true;
-  };
-
-  /**
-   * Brings in what decisions may look at and memory lacks: ended attempts, and leases that were renewed or cut short
-   * without a fact. Gives what is left to decide: a late message that has a receipt is answered here (A6).
-   */
-  const hydrate = async (
-    state: RunAggregate,
-    batch: readonly Waiting[],
-    fresh: boolean,
-  ): Promise<readonly Waiting[] | 'behind'> => {
-    const late = new Map<MessageId, AttemptId>();
-    const unknown = new Set<AttemptId>();
-    let doubtful = false;
-    const now = ports.store.now();
-    for (const { envelope } of batch) {
-      const named = leaseOf(envelope.command);
-      if (named === null) continue;
-      const attempt = named.attempt === null ? undefined : state.attempt(named.attempt);
-      if (named.attempt !== null && (attempt === undefined || isAttemptTerminal(attempt.state))) {
-        if (attempt === undefined) unknown.add(named.attempt);
-        if (envelope.messageId !== null) late.set(envelope.messageId, named.attempt);
-      }
-      const lease = state.lease(named.lease);
-      doubtful ||= lease !== undefined && (named.attempt === null || leaseEndsAt(lease) <= now);
-    }
-    if (unknown.size > 0) {
-      for (const row of await ports.store.attempts(runId, { ids: [...unknown] }))
-        if (state.attempt(row.id) === undefined) state.putAttempt(row);
-    }
-    if (doubtful && !fresh && (await takeOverLeases(state)) === 'behind') return 'behind';
-    return late.size === 0 ? batch : answerRepeated(batch, [...late.keys()]);
-  };
-
-  /** Renewals, and the end of a session, change a lease row without a fact; any other difference means memory is old. */
-  const takeOverLeases = async (state: RunAggregate): Promise<'current' | 'behind'> => {
-    const stored = new Map((await ports.store.leases(runId, { live: true })).map((row) => [row.id, row]));
-    for (const { id, version } of state.leases.values()) if (stored.get(id)?.version !== version) return 'behind';
-    for (const row of stored.values()) if (state.lease(row.id) !== undefined) state.putLease(row);
-    return 'current';
   };
 
   const answerRepeated = async (
@@ -403,34 +355,7 @@ function answerAll(batch: readonly Waiting[], result: CommandResult): void {
   for (const waiting of batch) waiting.resolve(result);
 }
 
-/** Nobody waits for a credit, and nothing is decided with it. */
-function creditCommand(credit: Credit, reject: (error: unknown) => void): Waiting {
-  const { sequence, gapStart, gapMs } = credit;
-  return {
-    envelope: internal({ type: 'CreditOutage', credit: sequence, gapStart, gapMs }, 'system:heartbeat'),
-    resolve: () => {},
-    reject,
-  };
-}
-
 function fromReceipt(receipt: Receipt): CommandResult {
   if (receipt.outcome === 'accepted') return { outcome: 'accepted', reply: receipt.reply };
   return { outcome: 'no-op', code: receipt.code ?? 'Duplicate', reply: receipt.reply };
-}
-
-/** The lease a command speaks of, and the attempt if it names one. */
-function leaseOf(command: Command): { readonly lease: LeaseId; readonly attempt: AttemptId | null } | null {
-  if ('authority' in command) return { lease: command.authority.lease, attempt: command.authority.attempt };
-  switch (command.type) {
-    case 'ExpireLease':
-    case 'ExpireOffer':
-      return { lease: command.lease, attempt: null };
-    default:
-      return null;
-  }
-}
-
-function sessionOf(command: Command): SessionId | null {
-  if (command.type === 'GrantLease') return command.session;
-  return command.type === 'AcceptLease' ? command.authority.session : null;
 }

@@ -150,7 +150,7 @@ function firstFitting(
 }
 
 /** The session refused this job last, nobody else has had it since, and its backoff is not over. */
-export function mustWait(
+function mustWait(
   job: Pick<EligibleJob, 'refusedBy'>,
   session: Pick<SessionRow, 'id'>,
   now: number,

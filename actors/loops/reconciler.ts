@@ -6,6 +6,7 @@ import type { ReconcileIssue, RunId, SessionId } from '../../machines/index.ts';
 import { reconcileRun } from '../../machines/index.ts';
 import type { ReconcileReport } from '../api.ts';
 import type { Directory } from '../directory.ts';
+import type { Envelope } from '../envelope.ts';
 import { internal } from '../envelope.ts';
 import type { Ports } from '../ports.ts';
 import { supersedeOlder } from '../services/supersede.ts';
@@ -13,11 +14,18 @@ import type { SessionCache } from '../sessions.ts';
 
 export type ReconcilerPorts = Ports & { readonly sessions: SessionCache };
 
+export interface ReconcileOptions {
+  readonly dryRun: boolean;
+  readonly actor: string;
+  /** A person asked for this pass: each repair leaves an audit entry in its own commit. Null when it came by itself. */
+  readonly asked: { readonly message: string | null } | null;
+}
+
 export async function reconcileOne(
   ports: ReconcilerPorts,
   directory: Directory,
   run: RunId,
-  options: { readonly dryRun: boolean; readonly actor: string },
+  options: ReconcileOptions,
 ): Promise<ReconcileReport> {
   const actor = directory.actor(run);
   await actor.refresh();
@@ -33,18 +41,33 @@ export async function reconcileOne(
     (await actor.read((aggregate) => reconcileRun(aggregate, { now, isSessionActive: ports.sessions.isActive }))) ?? [];
   if (options.dryRun) return { checked: 1, repaired: 0, deferred: issues.length, issues };
   let repaired = 0;
-  for (const issue of issues) if (await repair(directory, run, issue, options.actor)) repaired += 1;
+  for (const issue of issues) if (await repair(directory, run, issue, options)) repaired += 1;
   const superseded = await actor.read((aggregate) => ({ run: aggregate.run, plan: aggregate.index.plan }));
   if (superseded !== null && superseded.run.finishedAt === null) {
-    await supersedeOlder(ports, directory, superseded.run, superseded.plan, options.actor);
+    await supersedeOlder(ports, directory, superseded.run, superseded.plan, {
+      actor: options.actor,
+      audited: (older) => audited(options, 'SupersessionMissing', older),
+    });
   }
   return { checked: 1, repaired, deferred: issues.length - repaired, issues };
 }
 
-async function repair(directory: Directory, run: RunId, issue: ReconcileIssue, actor: string): Promise<boolean> {
+async function repair(
+  directory: Directory,
+  run: RunId,
+  issue: ReconcileIssue,
+  options: ReconcileOptions,
+): Promise<boolean> {
   if (issue.repair === null) return false;
-  const result = await directory.actor(run).send(internal(issue.repair, actor));
+  const entry = audited(options, issue.code, issue.entity);
+  const result = await directory.actor(run).send(internal(issue.repair, options.actor, { audited: entry }));
   return result.outcome === 'accepted';
+}
+
+/** Manual repair is on record with who asked, and for what (000 §376.27). */
+function audited({ asked }: ReconcileOptions, found: string, entity: string): Envelope['audited'] {
+  if (asked === null) return null;
+  return { action: 'run.repair', entity, message: asked.message === null ? found : `${found}: ${asked.message}` };
 }
 
 const progressId = 'runs';
@@ -71,7 +94,7 @@ export async function reconcileAll(
       for (const item of page.items) {
         ports.failpoint('reconcile:mid-batch');
         try {
-          const one = await reconcileOne(ports, directory, item.runId, { dryRun: false, actor });
+          const one = await reconcileOne(ports, directory, item.runId, { dryRun: false, actor, asked: null });
           report = merged(report, one, ports.limits.pageMax);
         } catch (error) {
           lastError = `run ${item.runId}: ${String(error)}`;

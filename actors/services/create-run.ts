@@ -67,7 +67,11 @@ export async function createAllowedRun(
       .send(internal({ type: 'JudgeNodes', nodes: judge }, 'system:follow-up'))
       .catch((error: unknown) => ports.report('follow-up', error));
   }
-  return { outcome: 'created', runId, superseded: await supersedeOlder(ports, directory, commit.run, plan, actor.id) };
+  return {
+    outcome: 'created',
+    runId,
+    superseded: await supersedeOlder(ports, directory, commit.run, plan, { actor: actor.id }),
+  };
 }
 
 type Refused = Extract<CreateRunResult, { readonly outcome: 'rejected' }>;
@@ -93,7 +97,7 @@ async function takeUp(
 ): Promise<CreateRunResult> {
   if ('code' in found) return found;
   const { run } = found;
-  if (run.finishedAt === null) await supersedeOlder(ports, directory, run, request.plan, request.actor.id);
+  if (run.finishedAt === null) await supersedeOlder(ports, directory, run, request.plan, { actor: request.actor.id });
   return { outcome: 'existing', runId: run.id };
 }
 

@@ -55,7 +55,8 @@ export function createRunService(
         await recordDenial(ports, options.actor, { action: 'run.repair', run, entity: run });
         return { checked: 0, repaired: 0, deferred: 0, issues: [] };
       }
-      return reconcileOne(ports, directory, run, { dryRun: options.dryRun, actor: options.actor.id });
+      const asked = { message: options.message ?? null };
+      return reconcileOne(ports, directory, run, { dryRun: options.dryRun, actor: options.actor.id, asked });
     },
   };
 }
@@ -85,7 +86,7 @@ export function createJobService(directory: Directory, submit: Submit): JobServi
         run,
         command: { type: 'JudgeNodes', nodes: [index] },
         permission: 'run.repair',
-        audit: null,
+        audit: { action: 'job.judge', entity: job },
         options,
       });
     },

@@ -1,6 +1,7 @@
 /** A new run of a concurrency group ends the older ones that are still active (000 §129-132). */
 import type { ExecutablePlan, RunId, RunRow } from '../../machines/index.ts';
 import type { Directory } from '../directory.ts';
+import type { Envelope } from '../envelope.ts';
 import { internal } from '../envelope.ts';
 import type { Ports } from '../ports.ts';
 
@@ -12,7 +13,7 @@ export async function supersedeOlder(
   directory: Directory,
   run: RunRow,
   plan: ExecutablePlan,
-  actor: string,
+  by: { readonly actor: string; readonly audited?: (older: RunId) => Envelope['audited'] },
 ): Promise<readonly RunId[]> {
   if (plan.concurrency?.supersede !== true) return [];
   const superseded: RunId[] = [];
@@ -24,7 +25,10 @@ export async function supersedeOlder(
     );
     for (const other of page.items) {
       if (!isOlder(other, run)) continue;
-      const result = await directory.actor(other.id).send(internal({ type: 'SupersedeRun', by: run.id }, actor));
+      const envelope = internal({ type: 'SupersedeRun', by: run.id }, by.actor, {
+        audited: by.audited?.(other.id) ?? null,
+      });
+      const result = await directory.actor(other.id).send(envelope);
       if (result.outcome === 'accepted') superseded.push(other.id);
     }
     cursor = page.next;

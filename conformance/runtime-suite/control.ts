@@ -169,7 +169,7 @@ function supersessionTests({ describe, test, calmTest, expect }: Kit): void {
   });
 }
 
-function permissionTests({ describe, test, expect }: Kit): void {
+function permissionTests({ describe, test, calmTest, expect, heal }: Kit): void {
   describe('permissions and audit', () => {
     test('whoever lacks the permission is refused, nothing changes, and it is on record', async (stage) => {
       const host = await stage.host();
@@ -240,6 +240,46 @@ function permissionTests({ describe, test, expect }: Kit): void {
       ]);
       expect((await stage.job(run, 'a')).reason).toMatchObject({ code: 'Manual', message: 'because of user:one' });
       expect((await stage.gate(run, 'go')).decidedBy).toBe('user:three');
+    });
+
+    calmTest(
+      '000 §376.27: a manual repair needs its permission; refused or carried out, it is on record',
+      async (stage) => {
+        const host = await stage.host();
+        const run = await stage.create(host, [job('a', { timeouts: { queue: '5s' } })]);
+        await stage.pass(5_000);
+        const before = await stage.run(run);
+        const others = permissions.filter((one) => one !== 'run.repair');
+        const denied = await host.runtime.runs.reconcile(run, { actor: allowed(...others), dryRun: false });
+        expect([denied.checked, denied.repaired, await stage.run(run)]).toEqual([0, 0, before]);
+        const operator = { actor: { ...allowed('run.repair'), id: 'user:ops' }, message: 'stuck since noon' };
+        expect((await host.runtime.runs.reconcile(run, { ...operator, dryRun: true })).repaired).toBe(0);
+        expect((await host.runtime.runs.reconcile(run, { ...operator, dryRun: false })).repaired).toBe(1);
+        expect(await stage.states(run)).toEqual({ run: 'Failed', a: 'TimedOut' });
+        const log = await stage.store.auditLog({ runId: run, limit: 10 });
+        const entity = (await stage.job(run, 'a')).id;
+        expect([...log].reverse()).toMatchObject([
+          { action: 'run.repair', actor: 'user:bob', outcome: 'denied', entity: run },
+          {
+            action: 'run.repair',
+            actor: 'user:ops',
+            outcome: 'allowed',
+            entity,
+            message: 'QueueTimeoutOverdue: stuck since noon',
+          },
+        ]);
+        expect((await stage.facts(run)).at(-1)).toMatchObject({ actor: 'user:ops' });
+      },
+    );
+
+    test('what the control plane repairs by itself is no manual action: facts name it, the audit does not', async (stage) => {
+      const host = await stage.host();
+      const run = await stage.create(host, [job('a', { timeouts: { queue: '5s' } })]);
+      await stage.pass(5_000);
+      await host.runtime.tick();
+      await heal(stage, host);
+      expect((await stage.job(run, 'a')).state).toBe('TimedOut');
+      expect(await stage.store.auditLog({ runId: run, limit: 10 })).toEqual([]);
     });
 
     test('a manual skip satisfies what waits for the job', async (stage) => {
