@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -41,8 +42,9 @@ async function complete(openStore: (environment: { clock: StoreClock }) => Promi
     const created = await stage.facts(first.runId);
     expect(new Set(created.map(({ fact }) => fact.at)).size).toBe(1);
     const runner = await stage.runner(host, 'ada', { slots: 1_000 });
-    for (let rounds = 0; rounds < 2_000 && (await stage.run(first.runId)).finishedAt === null; rounds += 1) {
+    for (;;) {
       const offers = await runner.poll(1_000);
+      if (offers.length === 0) break;
       for (const word of ['accept', 'start', 'finish', 'complete'] as const)
         await Promise.all(offers.map((offer) => runner[word](offer)));
       await stage.settle();
@@ -57,13 +59,16 @@ async function complete(openStore: (environment: { clock: StoreClock }) => Promi
   }
 }
 
+/** What is shown here does not depend on the disk. */
+const root = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+
 describe('a graph of 10,000 jobs', () => {
   test('000 §375.1: is created in one commit, once, and completes: memory', async () => {
     await complete(async ({ clock }) => createMemoryStore({ clock }));
   });
 
   test('000 §375.1: is created in one commit, once, and completes: sqlite', async () => {
-    const directory = await mkdtemp(path.join(tmpdir(), 'forgeyard-large-'));
+    const directory = await mkdtemp(path.join(root, 'forgeyard-large-'));
     try {
       await complete(async ({ clock }) => openSqliteStore({ file: path.join(directory, 'store.db'), clock }));
     } finally {
