@@ -3,6 +3,7 @@ import type { Authority, Changes, Command, Decision, JobIntent, RunAggregate } f
 import { isAttemptTerminal, isGateEnded, isJobEnded, isLeaseLive, isRunTerminal } from '../../machines/index.ts';
 import type { World } from '../core/index.ts';
 import { sameValue } from '../core/index.ts';
+import { failFastViolations, idleGates } from './fail-fast-oracle.ts';
 
 /** The rows as they were before a command; rows are never written to, so keeping them is enough. */
 export interface Before {
@@ -48,6 +49,9 @@ export function stepViolations(world: World, old: Before, command: Command, deci
     ...('authority' in command && !old.hadAuthority ? [`${command.type} without authority was accepted`] : []),
     ...(changes.facts.length === 0 && changes.leases.length === 0 ? [`${command.type} was accepted for nothing`] : []),
     ...reopened(old, changes),
+    ...(world.state.run.intent === null
+      ? [...failFastViolations(world.plan, world.state, changes), ...idleGates(world.plan, world.state)]
+      : []),
     ...afterIntent(old, changes),
     ...changes.jobs.flatMap((row) => {
       const planned = world.state.index.job(row.index);
