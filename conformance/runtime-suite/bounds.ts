@@ -24,19 +24,39 @@ export function boundTests({ describe, test, calmTest, expect }: Kit): void {
     calmTest(
       'a timer that meets a full mailbox fires later',
       async (stage) => {
-        const host = await stage.host();
-        await host.runtime.start();
+        let crowd: Promise<unknown> = Promise.resolve();
+        const host = await stage.host({
+          disturb: (store) => ({
+            ...store,
+            claimTimers(query) {
+              if (query.limit > 0 && stage.time.now() === due) crowd = crowdIn();
+              return store.claimTimers(query);
+            },
+          }),
+        });
         const run = await stage.create(host, [job('a', { timeouts: { queue: '5s' } })]);
-        await stage.pass(4_999);
-        stage.time.advance(1);
-        const crowd = [1, 2, 3].map((priority) => host.runtime.runs.changePriority(run, priority, { actor: user }));
-        stage.time.fireDue();
-        await Promise.all(crowd);
+        const due = stage.time.now() + 5_000;
+        let refused = 0;
+        /** Fills the mailbox again whenever a place in it becomes free. */
+        const crowdIn = async (): Promise<void> => {
+          for (let turn = 0; turn < 100; turn += 1) {
+            const asked = host.runtime.runs.changePriority(run, turn % 7, { actor: user });
+            void asked.then((result) => {
+              if (result.outcome === 'rejected' && result.code === 'Overloaded') refused += 1;
+            });
+            await Promise.resolve();
+          }
+        };
+        await host.runtime.start();
         await stage.settle();
-        await stage.pass(40_000);
+        await stage.pass(5_000);
+        await crowd;
+        await stage.settle();
+        expect([refused > 50, (await stage.job(run, 'a')).state]).toEqual([true, 'Eligible']);
+        await stage.pass(2_000);
         expect((await stage.job(run, 'a')).state).toBe('TimedOut');
       },
-      { limits: { mailboxMax: 3 } },
+      { limits: { mailboxMax: 1, groupCommitMax: 1 } },
     );
 
     test(

@@ -145,6 +145,18 @@ export function deadlineTests(kit: Kit): void {
         expect(await look(stage, run)).toBe(after);
       });
 
+      calmTest(`S31: ${name}: its timer is Fired in the commit it causes`, async (stage) => {
+        const host = await stage.host();
+        const run = await act(stage, host);
+        await stage.pass(afterMs);
+        const due = await dueTimers(stage, run);
+        await host.runtime.tick();
+        await stage.settle();
+        const timers = await stage.store.timers(run);
+        const fired = timers.filter(({ state, key }) => state === 'Fired' && due.includes(key));
+        expect([due.length, fired.length, timers.some(({ state }) => state === 'Claimed')]).toEqual([1, 1, false]);
+      });
+
       test(`000 §376.20 003 §303.13: ${name}: survives a restart`, async (stage) => {
         const host = await stage.host();
         const run = await act(stage, host);
@@ -246,6 +258,11 @@ export function deadlineTests(kit: Kit): void {
       expect((await stage.job(scene.run, 'a')).queueDeadlineAt).toBe((first ?? 0) + 4_000);
     });
   });
+}
+
+async function dueTimers(stage: Stage, run: RunId): Promise<readonly string[]> {
+  const timers = await stage.store.timers(run);
+  return timers.filter(({ state, dueAt }) => state === 'Pending' && dueAt <= stage.time.now()).map(({ key }) => key);
 }
 
 /** As if their rows had never been written: they count as fired, and nothing was done. */

@@ -7,7 +7,7 @@ import { advanceTo, sceneAt } from './acts.ts';
 import type { Kit } from './kit.ts';
 
 export function messageTests(kit: Kit): void {
-  const { describe, test, expect } = kit;
+  const { describe, test, calmTest, expect } = kit;
   describe('messages', () => {
     const words = ['accept', 'start', 'finish', 'complete', 'fail', 'stopped', 'decline'] as const;
     for (const word of words) {
@@ -76,6 +76,26 @@ export function messageTests(kit: Kit): void {
       await host.runtime.runs.changePriority(run, 3, { actor: user });
       expect([...first, await ask()].map(({ outcome }) => outcome)).toEqual(['accepted', 'accepted', 'accepted']);
       expect((await stage.run(run)).priority).toBe(3);
+    });
+
+    calmTest('an unknown commit is told apart from what another process wrote in its place', async (stage) => {
+      const other = await stage.host();
+      const run = await stage.create(other, [job('a')]);
+      let lost = 0;
+      const host = await stage.host({
+        disturb: (store) => ({
+          ...store,
+          async commit(commits) {
+            lost += 1;
+            if (lost > 1) return store.commit(commits);
+            await other.runtime.runs.changePriority(run, 3, { actor: user });
+            return commits.map(() => ({ kind: 'unknown', cause: 'nobody knows' }) as const);
+          },
+        }),
+      });
+      expect(await host.runtime.runs.changePriority(run, 5, { actor: user })).toMatchObject({ outcome: 'accepted' });
+      expect((await stage.run(run)).priority).toBe(5);
+      expect((await stage.story(run)).filter((type) => type === 'RunPriorityChanged').length).toBe(2);
     });
 
     test('a phase that was skipped is OutOfOrder; one that is over is a no-op', async (stage) => {

@@ -76,6 +76,19 @@ export function outageTests({ describe, test, expect, heal, reports, patienceMs 
       expect(await outage(20_004)).toEqual(['Expired', 2 * leaseTtlMs, 2 * leaseTtlMs]);
     });
 
+    test('a renewal that arrives while the credit is just being committed waits for it', async (stage) => {
+      const host = await stage.host();
+      for (let turns = 0; turns < 40; turns += 2) {
+        const { run, runner, offer } = await sceneAt(stage, 'Running', {}, { host });
+        stage.outage(40_000);
+        const asked = host.runtime.runs.changePriority(run, 1, { actor: user });
+        for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+        expect(await runner.beat(offer)).toEqual(['continue']);
+        await asked;
+        await runner.fail(offer);
+      }
+    });
+
     test('what had expired before the gap stays expired', async (stage) => {
       const host = await stage.host();
       const run = await stage.create(host, [job('expired'), job('alive')]);

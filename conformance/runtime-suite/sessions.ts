@@ -146,5 +146,15 @@ export function sessionTests({ describe, test, expect, heal }: Kit): void {
       });
       expect((await stage.store.session(idOf<SessionId>(runner.session)))?.state).toBe('Active');
     });
+
+    test('a stranger cannot renew what another session holds, nor is it told how it stands', async (stage) => {
+      const { host, run, offer } = await sceneAt(stage, 'Running');
+      const mallory = await stage.runner(host, 'mallory');
+      const before = await stage.leases(run, 'a');
+      await stage.pass(5_000);
+      expect(await mallory.beat(offer)).toEqual(['stale']);
+      expect(await mallory.resync(offer)).toEqual(['stale']);
+      expect(await stage.leases(run, 'a')).toEqual(before);
+    });
   });
 }
