@@ -131,11 +131,11 @@ export function createWorld(plan: ExecutablePlan, options: WorldOptions = {}): W
     if (changes.judge.length > 0) pending.push({ type: 'JudgeNodes', nodes: changes.judge });
     for (const job of changes.lost) pending.push({ type: 'ResolveLost', job });
   };
-  /** Shows `decide` the archived rows a message or grant speaks of, and takes them away again. */
+  /** Shows `decide` the archived rows a command speaks of, and takes them away again. */
   const withArchive = <T>(command: Command, decided: () => T): T => {
-    const named = 'authority' in command ? command.authority : command.type === 'GrantLease' ? command : null;
-    const attempt = named === null ? undefined : attempts.get(named.attempt);
-    const lease = named === null ? undefined : leases.get(named.lease);
+    const named = 'authority' in command ? command.authority : command;
+    const attempt = 'attempt' in named ? attempts.get(named.attempt) : undefined;
+    const lease = 'lease' in named ? leases.get(named.lease) : undefined;
     const shownAttempt = attempt !== undefined && state.attempt(attempt.id) === undefined;
     const shownLease = lease !== undefined && state.lease(lease.id) === undefined;
     if (shownAttempt) state.putAttempt(attempt);
