@@ -24,7 +24,7 @@ export async function perform(process: NodeJS.Process, words: readonly string[],
   }
 }
 
-function createProgram(act: Act, version: string): Command {
+export function createProgram(act: Act, version: string): Command {
   const program = new Command('forgeyard')
     .description('Runs CI pipelines whose state survives crashes, restarts and lost runners.')
     .version(version, '-V, --version', 'show the version')
