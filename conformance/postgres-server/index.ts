@@ -1,4 +1,4 @@
 export { createTestDatabases, type TestDatabases, withDatabase } from './databases.ts';
 export { queryOnce } from './query-once.ts';
-export { createPostgresServer, type PostgresServer, startPostgresServer } from './server.ts';
+export { createPostgresServer, type PostgresServer, type ServerOptions, startPostgresServer } from './server.ts';
 export { type PostgresSubject, postgresSubjects } from './subjects.ts';

@@ -5,7 +5,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -38,8 +38,14 @@ const settings: Readonly<Record<string, string>> = {
 
 const readyWithinMs = 30_000;
 
-export async function createPostgresServer(extra: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
-  const directory = mkdtempSync(path.join(tmpdir(), 'forgeyard-postgres-'));
+export interface ServerOptions {
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Where its data lies: `memory` answers every fsync at once, which no benchmark may do. Default: disk. */
+  readonly on?: 'memory' | 'disk';
+}
+
+export async function createPostgresServer(options: ServerOptions = {}): Promise<PostgresServer> {
+  const directory = mkdtempSync(path.join(options.on === 'memory' ? memory() : tmpdir(), 'forgeyard-postgres-'));
   const user = serverUser();
   if (user !== null) chownSync(directory, user.uid, user.gid);
   const binaries = embeddedBinaries(directory, user);
@@ -53,7 +59,7 @@ export async function createPostgresServer(extra: Readonly<Record<string, string
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
   const port = await freePort();
   const url = (database: string): string => `postgres://postgres@127.0.0.1:${port}/${database}`;
-  const flags = Object.entries({ ...settings, ...extra }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const flags = Object.entries({ ...settings, ...options.settings }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   let child: ChildProcess | null = null;
 
   const stop = async (signal: NodeJS.Signals): Promise<void> => {
@@ -88,14 +94,25 @@ export async function createPostgresServer(extra: Readonly<Record<string, string
   return server;
 }
 
-export async function startPostgresServer(extra: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
-  const server = await createPostgresServer(extra);
+export async function startPostgresServer(options: ServerOptions = {}): Promise<PostgresServer> {
+  const server = await createPostgresServer(options);
   try {
     await server.start();
     return server;
   } catch (error) {
     await server.close();
     throw error;
+  }
+}
+
+/** A file system in memory with room for a hundred small databases, or the disk. */
+function memory(): string {
+  const candidate = '/dev/shm';
+  try {
+    const { bavail, bsize } = statfsSync(candidate);
+    return bavail * bsize > 4 * 1024 ** 3 ? candidate : tmpdir();
+  } catch {
+    return tmpdir();
   }
 }
 

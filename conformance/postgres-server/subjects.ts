@@ -36,7 +36,7 @@ function packagedServer(): PostgresSubject {
   return {
     name: 'PostgreSQL 18 (packaged)',
     async start() {
-      const server = await startPostgresServer();
+      const server = await startPostgresServer({ on: 'memory' });
       stop = () => server.close();
       return server.url('postgres');
     },

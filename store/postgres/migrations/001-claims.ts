@@ -2,6 +2,7 @@
 export const claimFunctions = `
 CREATE FUNCTION forgeyard.renew_v1(fixed_now bigint, renewals json)
 RETURNS TABLE (place int, kind text, expires_at bigint, intent json, now_ms bigint) LANGUAGE plpgsql
+  SET plan_cache_mode = force_generic_plan
   SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off SET lock_timeout = '5s' AS $$
 #variable_conflict use_column
 DECLARE
@@ -109,9 +110,44 @@ BEGIN
   RETURN QUERY SELECT newest, greatest(server_now, previous), server_now;
 END $$;
 
+-- The index keeps one ordered list per distinct set of capabilities: the few sets are found by skipping from one to the
+-- next, those the session covers are read as deep as asked, and merged. All eligible jobs of a run have its priority, so
+-- the list of one run is entered at the right place.
+CREATE FUNCTION forgeyard.eligible_v1(offered text[], jobs_max int, only_run text)
+RETURNS TABLE (run_id text, job_id text, node text, priority int, eligible_at bigint, capabilities json, refused_by json, cache_key text)
+LANGUAGE plpgsql STABLE SET plan_cache_mode = force_generic_plan
+  SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
+#variable_conflict use_column
+DECLARE
+  run_priority int;
+  capability_set text[];
+BEGIN
+  IF only_run IS NOT NULL THEN
+    SELECT r.priority INTO run_priority FROM forgeyard.runs r WHERE r.id = only_run;
+  END IF;
+  SELECT j.capability_key INTO capability_set FROM forgeyard.jobs j WHERE j.queue = 'Eligible' ORDER BY j.capability_key LIMIT 1;
+  WHILE capability_set IS NOT NULL LOOP
+    IF capability_set <@ offered AND only_run IS NULL THEN
+      RETURN QUERY
+      SELECT j.run_id::text, j.id::text, j.node::text, j.priority, j.eligible_at, j.capabilities, j.refused_by, j.cache_key::text
+      FROM forgeyard.jobs j WHERE j.queue = 'Eligible' AND j.capability_key = capability_set
+      ORDER BY j.priority DESC, j.eligible_at, j.run_id, j.idx LIMIT jobs_max;
+    ELSIF capability_set <@ offered THEN
+      RETURN QUERY
+      SELECT j.run_id::text, j.id::text, j.node::text, j.priority, j.eligible_at, j.capabilities, j.refused_by, j.cache_key::text
+      FROM forgeyard.jobs j WHERE j.queue = 'Eligible' AND j.capability_key = capability_set
+        AND j.priority = run_priority AND j.run_id = only_run
+      ORDER BY j.priority DESC, j.eligible_at, j.run_id, j.idx LIMIT jobs_max;
+    END IF;
+    SELECT j.capability_key INTO capability_set FROM forgeyard.jobs j
+    WHERE j.queue = 'Eligible' AND j.capability_key > capability_set ORDER BY j.capability_key LIMIT 1;
+  END LOOP;
+END $$;
+
 CREATE FUNCTION forgeyard.claim_timers_v1(fixed_now bigint, claims_max int, claim_ms bigint, claim_token text)
 RETURNS TABLE (run_id text, key text, kind text, due_at bigint, entity text, attempt text, lease text, was_ready_at bigint)
 LANGUAGE plpgsql
+  SET plan_cache_mode = force_generic_plan
   SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
@@ -128,6 +164,7 @@ BEGIN
 END $$;
 
 CREATE FUNCTION forgeyard.settle_timers_v1(settlements json) RETURNS void LANGUAGE plpgsql
+  SET plan_cache_mode = force_generic_plan
   SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off SET lock_timeout = '5s' AS $$
 BEGIN
   UPDATE forgeyard.timers t SET state = CASE WHEN x."rearmAt" IS NULL THEN 'Fired' ELSE 'Pending' END,
@@ -138,6 +175,7 @@ END $$;
 
 CREATE FUNCTION forgeyard.claim_outbox_v1(fixed_now bigint, claims_max int, claim_ms bigint, claim_token text)
 RETURNS TABLE (run_id text, first int, last int, attempts int, was_ready_at bigint, facts json) LANGUAGE plpgsql
+  SET plan_cache_mode = force_generic_plan
   SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
@@ -171,6 +209,7 @@ BEGIN
 END $$;
 
 CREATE FUNCTION forgeyard.settle_outbox_v1(fixed_now bigint, settlements json) RETURNS void LANGUAGE plpgsql
+  SET plan_cache_mode = force_generic_plan
   SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off SET lock_timeout = '5s' AS $$
 DECLARE
   now_ms bigint;

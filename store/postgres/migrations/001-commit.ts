@@ -14,6 +14,7 @@ CREATE FUNCTION forgeyard.commit_v1(
   jobs json, gates json, attempts json, leases json, facts json,
   timers_set json, timers_ended json, receipts json, audit json
 ) RETURNS json LANGUAGE plpgsql
+  SET plan_cache_mode = force_generic_plan
   SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off SET lock_timeout = '10s' AS $$
 DECLARE
   now_ms bigint;
@@ -55,12 +56,12 @@ BEGIN
         WHEN coalesce(r.sequence, 0) <> h.expected OR (r.id IS NULL) <> h.creates THEN 'sequence'
         WHEN h.live IS NOT NULL AND cardinality(h.live) <> (
           SELECT count(*) FROM forgeyard.leases l
-          WHERE l.run_id = h."runId" AND l.id = ANY (h.live) AND l.finished_at IS NULL AND l.expires_at > now_ms) THEN 'guard'
+          WHERE l.run_id = h."runId" AND l.id = ANY (h.live) AND l.state IN ('Offered','Held') AND l.expires_at > now_ms) THEN 'guard'
         WHEN h.sessions IS NOT NULL AND cardinality(h.sessions) <> (
           SELECT count(*) FROM forgeyard.runner_sessions s WHERE s.id = ANY (h.sessions) AND s.state = 'Active') THEN 'guard'
         WHEN h.expired IS NOT NULL AND (NOT coalesce(is_beating, false) OR NOT (newest_credit = ALL (h.credits))
           OR cardinality(h.expired) <> (SELECT count(*) FROM forgeyard.leases l
-            WHERE l.run_id = h."runId" AND l.id = ANY (h.expired) AND l.finished_at IS NULL AND l.expires_at <= now_ms)) THEN 'guard'
+            WHERE l.run_id = h."runId" AND l.id = ANY (h.expired) AND l.state IN ('Offered','Held') AND l.expires_at <= now_ms)) THEN 'guard'
         WHEN h.broken THEN 'broken'
       END AS refusal
     FROM json_to_recordset(heads) AS h("runId" text, expected int, creates boolean, project text, "requestId" text, priority int,

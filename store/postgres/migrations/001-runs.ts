@@ -197,8 +197,9 @@ CREATE TABLE forgeyard.leases (
   credit_ms bigint NOT NULL CHECK (credit_ms >= 0),
   finished_at bigint,
   version integer NOT NULL CHECK (version >= 0),
-  PRIMARY KEY (run_id, job_index, epoch),
-  CONSTRAINT leases_one_per_id UNIQUE (run_id, id),
+  PRIMARY KEY (run_id, id),
+  -- Not led by the run: a lookup by run and id must find one index only, also while the table is too small to matter.
+  CONSTRAINT leases_one_per_epoch UNIQUE (job_index, run_id, epoch),
   FOREIGN KEY (run_id, job_index) REFERENCES forgeyard.jobs (run_id, idx),
   CHECK ((finished_at IS NULL) = (state IN ('Offered','Held'))),
   CHECK (state <> 'Offered' OR expires_at = offer_expires_at)

@@ -1,7 +1,8 @@
 /**
  * Writes the rows of commits that have been judged: the caller holds the locks of their runs. Rows come as the JSON
  * of the rows themselves, hence the quoted names; those of runs that are not in `won` are left out.
- * The planner is told to go by index: a plan made while a table was empty must not scan it when it is full.
+ * The planner is told to go by index: a plan made while a table was empty must not scan it when it is full. For the same
+ * reason no condition here implies that of a partial index, unless that index is the one to take.
  */
 export const writeRows = `
 CREATE FUNCTION forgeyard.write_rows_v1(
@@ -10,6 +11,7 @@ CREATE FUNCTION forgeyard.write_rows_v1(
   jobs json, gates json, attempts json, leases json, facts json,
   timers_set json, timers_ended json, receipts json, audit json
 ) RETURNS void LANGUAGE plpgsql
+  SET plan_cache_mode = force_generic_plan
   SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off SET lock_timeout = '10s' AS $$
 DECLARE
   changed bigint;
@@ -147,7 +149,7 @@ BEGIN
     UPDATE forgeyard.timers t SET state = CASE WHEN t.state = 'Claimed' AND t.token = x.token THEN 'Fired' ELSE 'Cancelled' END,
       ready_at = NULL, token = NULL, version = t.version + 1
     FROM json_to_recordset(timers_ended) AS x("runId" text, key text, token text, cancel boolean)
-    WHERE x."runId" = ANY (won) AND t.run_id = x."runId" AND t.key = x.key AND t.ready_at IS NOT NULL
+    WHERE x."runId" = ANY (won) AND t.run_id = x."runId" AND t.key = x.key AND t.state IN ('Pending','Claimed')
       AND (x.cancel OR (t.state = 'Claimed' AND t.token = x.token));
   END IF;
   IF timers_set IS NOT NULL THEN
