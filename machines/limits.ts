@@ -28,7 +28,7 @@ export const limits = {
   /** Labels of a run. */
   labelsMax: 64,
   /** Priority, either side of 0. */
-  priorityMax: 1_000,
+  priorityMax: 1_000_000,
   /** Commands that may wait in the mailbox of one run; more are refused as Overloaded. */
   mailboxMax: 10_000,
   /** Commands decided together and committed as one. */

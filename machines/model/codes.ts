@@ -10,7 +10,6 @@ export const reasonCodes = [
   'NoDependencies', // nothing to wait for
   'DependenciesSatisfied', // every edge is decided and satisfied
   'RetryDelayElapsed', // the persisted backoff is over
-  'RetryAtOnce', // retried without backoff
   'Granted', // the scheduler granted a lease
   'Accepted', // the runner took the offer
   'WorkStarted', // the workload was launched
@@ -73,7 +72,6 @@ export const rejectionCodes = {
   UnknownEntity: 'There is no such run, job or gate.',
   RunExists: 'The request id was already used for a run with another plan.',
   NotAllowed: 'The actor lacks the permission.',
-  NotDue: 'The deadline has not been reached.',
   InvalidCommand: 'The command is malformed or outside the limits.',
   Overloaded: 'The mailbox of the run is full; try again later.',
 } as const;

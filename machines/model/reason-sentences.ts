@@ -7,7 +7,6 @@ export const reasonSentences: Readonly<Record<ReasonCode, string>> = {
   NoDependencies: 'There is nothing to wait for.',
   DependenciesSatisfied: 'Every edge is decided and satisfied.',
   RetryDelayElapsed: 'The persisted delay before the retry is over.',
-  RetryAtOnce: 'It is retried without delay.',
   Granted: 'The scheduler granted a lease.',
   Accepted: 'The runner accepted the offer.',
   WorkStarted: 'The workload was launched.',

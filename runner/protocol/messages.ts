@@ -82,7 +82,8 @@ export const requestSchema = z.discriminatedUnion('type', [
     name: z.string().max(128),
     /** The process the agent lives in, so that its death can be proven on its machine. */
     host: z.string().max(128).nullable().optional(),
-    capabilities: z.array(z.string().max(128)).max(64),
+    /** Printable ASCII, so that a fact that lists them stays within its bound of bytes. */
+    capabilities: z.array(z.string().regex(/^[!-~]{1,128}$/)).max(64),
     slots: z.number().int().positive().max(1024),
   }),
   /** Asks for up to `max` offers; answered at once, empty when there is nothing. */
