@@ -35,7 +35,7 @@ export function authorityTests(kit: Kit): void {
       }
     });
 
-    test('000 §375.4: a grant makes lease and attempt in one commit, bound to each other', async (stage) => {
+    test('000 §375.4 000 §376.1 000 §376.4: a grant makes lease and attempt in one commit, bound to each other', async (stage) => {
       const host = await stage.host();
       const run = await stage.create(host, [job('a')]);
       const runner = await stage.runner(host, 'ada');
@@ -67,7 +67,7 @@ export function authorityTests(kit: Kit): void {
       expect((await stage.job(run, 'a')).state).toBe('Eligible');
     });
 
-    test('S01 000 §375.20: A1 expires, A2 runs, A1 succeeds late: Stale, audited once; A2 decides', async (stage) => {
+    test('S01 000 §364.5 000 §375.20 000 §376.6: A1 expires, A2 runs, A1 succeeds late: Stale, audited once; A2 decides', async (stage) => {
       const host = await stage.host();
       const { run, runner, offer } = await runningJob(stage, host);
       await stage.pass(stage.limits.leaseTtlMs);

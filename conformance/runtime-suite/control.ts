@@ -16,7 +16,7 @@ export function controlTests(kit: Kit): void {
 function cancelTests({ describe, test, expect, patienceMs }: Kit): void {
   describe('cancel', () => {
     for (const phase of activePhases) {
-      test(`000 §375.16 000 §375.17: a run cancelled in ${phase} ends Cancelled, its job too, never Failed`, async (stage) => {
+      test(`000 §375.16 000 §375.17 000 §376.14: a run cancelled in ${phase} ends Cancelled, its job too, never Failed`, async (stage) => {
         const { host, run, runner, offer } = await sceneAt(stage, phase);
         const result = await host.runtime.runs.cancel(run, { actor: user, message: 'enough' });
         const reply = { kind: 'run', state: phase === 'Leased' ? 'Cancelled' : 'Cancelling', intent: 'Cancelled' };

@@ -145,7 +145,7 @@ export function deadlineTests(kit: Kit): void {
         expect(await look(stage, run)).toBe(after);
       });
 
-      calmTest(`S31: ${name}: its timer is Fired in the commit it causes`, async (stage) => {
+      calmTest(`S31 000 §376.11: ${name}: its timer is Fired in the commit it causes`, async (stage) => {
         const host = await stage.host();
         const run = await act(stage, host);
         await stage.pass(afterMs);

@@ -28,7 +28,7 @@ function graphTests({ describe, test, calmTest, expect, heal }: Kit): void {
       expect((await stage.run(run)).state).toBe('Failed');
     });
 
-    test('000 §375.24: a failure that is allowed fails neither its dependents nor the run', async (stage) => {
+    test('000 §375.24 000 §376.18: a failure that is allowed fails neither its dependents nor the run', async (stage) => {
       const host = await stage.host();
       const run = await stage.create(host, [job('a', { failureImpact: 'allowed' }), job('b', { needs: ['a'] })]);
       const runner = await stage.runner(host, 'ada');
@@ -170,7 +170,7 @@ function graphTests({ describe, test, calmTest, expect, heal }: Kit): void {
 
 function retryTests({ describe, test, expect, heal }: Kit): void {
   describe('retry', () => {
-    test('000 §375.11 000 §376.3: a retry has a new attempt, a new lease and the next epoch', async (stage) => {
+    test('000 §375.10 000 §375.11 000 §376.2 000 §376.3: a retry has a new attempt, a new lease and the next epoch', async (stage) => {
       const host = await stage.host();
       const retry = { attempts: 3, backoff: 'none' } as const;
       const run = await stage.create(host, [job('a', { retry })]);

@@ -11,7 +11,7 @@ export function messageTests(kit: Kit): void {
   describe('messages', () => {
     const words = ['accept', 'start', 'finish', 'complete', 'fail', 'stopped', 'decline'] as const;
     for (const word of words) {
-      test(`000 §376.12 000 §376.13: ${word} twice, also at once and after a restart: one effect, one reply`, async (stage) => {
+      test(`000 §364.11 000 §376.12 000 §376.13: ${word} twice, also at once and after a restart: one effect, one reply`, async (stage) => {
         const { host, run, runner, offer } = await sceneAt(stage, 'Leased');
         const before = {
           accept: 'Leased',
@@ -98,7 +98,7 @@ export function messageTests(kit: Kit): void {
       expect((await stage.story(run)).filter((type) => type === 'RunPriorityChanged').length).toBe(2);
     });
 
-    test('a phase that was skipped is OutOfOrder; one that is over is a no-op', async (stage) => {
+    test('000 §375.7 000 §375.8: a phase that was skipped is OutOfOrder; one that is over is a no-op', async (stage) => {
       const { run, runner, offer } = await sceneAt(stage, 'Preparing');
       expect(await runner.finish(offer)).toMatchObject({ type: 'rejected', code: 'OutOfOrder' });
       expect(await runner.complete(offer)).toMatchObject({ type: 'rejected', code: 'OutOfOrder' });

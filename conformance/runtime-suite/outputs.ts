@@ -22,7 +22,7 @@ function shelf(): OutputVerifier & { state: 'sound' | 'missing' | 'corrupt' | 'u
 export function outputTests({ describe, test, calmTest, expect }: Kit): void {
   describe('outputs', () => {
     for (const state of ['missing', 'corrupt'] as const) {
-      test(`000 §376.8 000 §376.9: ${state} bytes: refused, the phase stays, the next complete succeeds`, async (stage) => {
+      test(`000 §375.9 000 §376.8 000 §376.9: ${state} bytes: refused, the phase stays, the next complete succeeds`, async (stage) => {
         const verifier = shelf();
         verifier.state = state;
         const host = await stage.host({ verifier });

@@ -132,7 +132,7 @@ export function raceTests(kit: Kit): void {
       expect((await stage.job(run, 'b')).intent).toMatchObject({ kind: 'Cancelled', reason: 'OperatorCancelled' });
     });
 
-    test('000 §375.29 000 §375.30: after the end every command of every kind leaves run and attempt as they are', async (stage) => {
+    test('000 §375.29 000 §375.30 000 §376.7: after the end every command of every kind leaves run and attempt as they are', async (stage) => {
       const { host, run, runner, offer } = await sceneAt(stage, 'UploadingOutputs');
       await runner.complete(offer);
       const before = {
