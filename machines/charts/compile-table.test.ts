@@ -37,7 +37,7 @@ describe('compile: a table keeps what the machine says', () => {
       Open: {
         on: {
           Close: [
-            { guard: { type: 'jammed' }, actions: refuse('NotDue') },
+            { guard: { type: 'jammed' }, actions: refuse('Stale') },
             { target: 'Shut', actions: ['latch', { type: 'ring' }] },
           ],
           Push: { actions: answer('AlreadyDone') },
@@ -67,7 +67,7 @@ describe('compile: a table keeps what the machine says', () => {
 
   test('moves, answers, refusals and other events to decide as', () => {
     expect(decide('Open', 'Close')).toEqual({ kind: 'move', target: 'Shut', effects: ['latch', 'ring'] });
-    expect(decide('Open', 'Close', true)).toEqual({ kind: 'refuse', code: 'NotDue' });
+    expect(decide('Open', 'Close', true)).toEqual({ kind: 'refuse', code: 'Stale' });
     expect(decide('Open', 'Push')).toEqual({ kind: 'answer', code: 'AlreadyDone' });
     expect(decide('Open', 'Slam')).toEqual({ kind: 'decideAs', event: 'Close' });
   });
