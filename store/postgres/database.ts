@@ -71,8 +71,10 @@ export function openDatabase(options: DatabaseOptions): Database {
         }
       : {}),
   });
-  // A connection that dies while idle is replaced by the next one who asks.
+  // A connection that dies while idle is replaced by the next one who asks; one that dies at work says so twice: to the
+  // statement that waits, which is where it is heard, and as an event that would end the process.
   pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
 
   const run = async (client: PoolClient, { name, text }: Statement, values: readonly SqlValue[]): Promise<SqlRow[]> => {
     const query = { text, values: [...values], ...(namesStatements ? { name } : {}) };
