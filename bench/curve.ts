@@ -15,7 +15,7 @@ export type StoreKind = 'memory' | 'sqlite';
 const clock = { now: () => Date.now() };
 
 /** Runs `use` on a fresh store and removes what it left. */
-export async function withStore<T>(kind: StoreKind, use: (store: Store) => Promise<T>): Promise<T> {
+async function withStore<T>(kind: StoreKind, use: (store: Store) => Promise<T>): Promise<T> {
   if (kind === 'memory') return use(createMemoryStore({ clock }));
   const directory = mkdtempSync(join(tmpdir(), 'forgeyard-bench-'));
   const store = await openSqliteStore({ file: join(directory, 'bench.db'), clock });
