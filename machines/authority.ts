@@ -3,8 +3,8 @@
  * runner, session and spec must still be the current ones, and the lease must not have run out.
  */
 import type { Authority } from './model/commands.ts';
-import type { LeaseRow } from './model/rows.ts';
 import type { Timestamp } from './model/ids.ts';
+import type { LeaseRow } from './model/rows.ts';
 import { isLeaseLive } from './model/states.ts';
 import type { RunView } from './state/run-state.ts';
 
