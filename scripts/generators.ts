@@ -12,4 +12,5 @@ export interface Generator {
 export const generators: readonly Generator[] = [
   { name: 'state tables', script: 'scripts/generate-tables.ts', outputs: ['machines/tables'] },
   { name: 'state documents', script: 'scripts/generate-state-docs.ts', outputs: ['docs/state-machines.md'] },
+  { name: 'postgres schema', script: 'scripts/generate-postgres-schema.ts', outputs: ['store/postgres/schema.txt'] },
 ];

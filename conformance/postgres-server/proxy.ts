@@ -24,7 +24,10 @@ interface Armed {
   readonly fired: () => void;
 }
 
-export async function createPostgresProxy(server: { readonly host: string; readonly port: number }): Promise<PostgresProxy> {
+export async function createPostgresProxy(server: {
+  readonly host: string;
+  readonly port: number;
+}): Promise<PostgresProxy> {
   let armed: Armed | null = null;
   let refusing = false;
   const sockets = new Set<Socket>();

@@ -59,7 +59,10 @@ export async function createPostgresServer(options: ServerOptions = {}): Promise
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
   const port = await freePort();
   const url = (database: string): string => `postgres://postgres@127.0.0.1:${port}/${database}`;
-  const flags = Object.entries({ ...settings, ...options.settings }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const flags = Object.entries({ ...settings, ...options.settings }).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${value}`,
+  ]);
   let child: ChildProcess | null = null;
 
   const stop = async (signal: NodeJS.Signals): Promise<void> => {

@@ -71,7 +71,11 @@ onServers(await postgresSubjects(), 'postgres constraints', (bench) => {
       ['one outbox row per run', () => copyOf('outbox', held, {}), unique],
       ['one heartbeat row', `INSERT INTO forgeyard.control_heartbeat VALUES (2, 1, 1)`, check],
       ['one inbox row', `INSERT INTO forgeyard.inbox VALUES ('c','e',1,NULL),('c','e',2,NULL)`, unique],
-      ['a job belongs to a run', () => copyOf('jobs', `${held} AND idx = 0`, { run_id: `'no'`, id: `'x'` }), foreignKey],
+      [
+        'a job belongs to a run',
+        () => copyOf('jobs', `${held} AND idx = 0`, { run_id: `'no'`, id: `'x'` }),
+        foreignKey,
+      ],
       ['an attempt belongs to a job', () => copyOf('attempts', held, { job_index: '9', id: `'x'` }), foreignKey],
       [
         'a run belongs to a plan',
@@ -91,7 +95,11 @@ onServers(await postgresSubjects(), 'postgres constraints', (bench) => {
     const changes: readonly (readonly [table: string, where: string, sets: readonly string[]])[] = [
       ['runs', `id = 'done'`, [`state = 'Failed'`, 'finished_at = 7', 'priority = 7', `reason = '{}'`, 'version = 7']],
       ['jobs', `run_id = 'done'`, [`state = 'Failed'`, 'finished_at = 7', `outputs = '[]'`, 'attempt_count = 7']],
-      ['attempts', `run_id = 'done'`, [`state = 'Lost'`, `exit = '{}'`, `log = 'x'`, `session = 'x'`, `reports = '[1]'`]],
+      [
+        'attempts',
+        `run_id = 'done'`,
+        [`state = 'Lost'`, `exit = '{}'`, `log = 'x'`, `session = 'x'`, `reports = '[1]'`],
+      ],
       ['leases', `run_id = 'done'`, [`state = 'Expired'`, 'expires_at = 7', `session = 'x'`, 'version = 7']],
       ['gates', `run_id = 'gated'`, [`state = 'Rejected'`, `decided_by = 'x'`, 'finished_at = 7', 'version = 7']],
       ['runner_sessions', `id = 'ended'`, ['last_seen_at = 7', 'version = 7', `capabilities = '[1]'`]],
@@ -105,7 +113,11 @@ onServers(await postgresSubjects(), 'postgres constraints', (bench) => {
     await allows(`UPDATE forgeyard.attempts SET late_result = true, version = 9 WHERE run_id = 'done'`);
     const late = `UPDATE forgeyard.attempts SET late_result = true WHERE run_id = 'done'`;
     await refuses([
-      ['a late result is not forgotten', `${late}; UPDATE forgeyard.attempts SET late_result = false WHERE run_id = 'done'`, ended],
+      [
+        'a late result is not forgotten',
+        `${late}; UPDATE forgeyard.attempts SET late_result = false WHERE run_id = 'done'`,
+        ended,
+      ],
     ]);
   });
 
@@ -163,9 +175,7 @@ onServers(await postgresSubjects(), 'postgres constraints', (bench) => {
         VALUES ('s', 'r', 'n', '[]', 1, 'Closed', 1, 1, 1)`,
       `INSERT INTO external_effects VALUES ('r', 'e', 'c', 'v', 'k', 'i', 'Succeeded', 1, NULL, NULL, '{}', NULL, 1, NULL, 1)`,
     ];
-    await refuses(
-      statements.map((sql): Refusal => [sql, `SET LOCAL search_path = forgeyard; ${sql}`, check]),
-    );
+    await refuses(statements.map((sql): Refusal => [sql, `SET LOCAL search_path = forgeyard; ${sql}`, check]));
   });
 
   it('a runner has one live session', async () => {

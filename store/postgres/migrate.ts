@@ -101,8 +101,8 @@ export async function requireSchema(
 }
 
 async function appliedIn(client: pg.Client, url: string): Promise<readonly AppliedMigration[]> {
-  const { rows } = await client.query<{ schema: string | null; book: string | null; holds: boolean }>(
-    `SELECT to_regnamespace('forgeyard')::text AS schema, to_regclass('forgeyard.schema_migrations')::text AS book,
+  const { rows } = await client.query<{ book: string | null; holds: boolean }>(
+    `SELECT to_regclass('forgeyard.schema_migrations')::text AS book,
       EXISTS (SELECT FROM pg_class c WHERE c.relnamespace = to_regnamespace('forgeyard')) AS holds`,
   );
   if (rows[0]?.book === null) {

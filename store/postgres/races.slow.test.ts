@@ -17,7 +17,14 @@ onServers(await postgresSubjects(), 'postgres races', (bench) => {
     const stores = await handles({ clock: fixedClock });
     const [first] = stores;
     if (first === undefined) throw new Error('no store');
-    let rows = await commitStep(first, newRun(first, 'run', Array.from({ length: 12 }, () => ({}))));
+    let rows = await commitStep(
+      first,
+      newRun(
+        first,
+        'run',
+        Array.from({ length: 12 }, () => ({})),
+      ),
+    );
     for (let index = 0; index < 12; index += 1) {
       const steps = stores.map((store, place) =>
         grantStep(rows, { index, now: store.now(), message: `grant-${index}-${place}` }),
@@ -160,7 +167,14 @@ onServers(await postgresSubjects(), 'postgres races', (bench) => {
   it('facts that are added while the last batch is settled are delivered, none twice, in order (003 §303.10)', async () => {
     const [writing, publishing] = await handles({ clock: fixedClock });
     if (writing === undefined || publishing === undefined) throw new Error('no store');
-    let rows = await commitStep(writing, newRun(writing, 'run', Array.from({ length: 40 }, () => ({}))));
+    let rows = await commitStep(
+      writing,
+      newRun(
+        writing,
+        'run',
+        Array.from({ length: 40 }, () => ({})),
+      ),
+    );
     let done = false;
     const delivered: number[] = [];
     const publish = async (): Promise<void> => {
@@ -203,7 +217,14 @@ onServers(await postgresSubjects(), 'postgres races', (bench) => {
     const reading = read();
     await Promise.all(
       stores.map(async (store, place) => {
-        let rows = await commitStep(store, newRun(store, `run-${place}`, Array.from({ length: 15 }, () => ({}))));
+        let rows = await commitStep(
+          store,
+          newRun(
+            store,
+            `run-${place}`,
+            Array.from({ length: 15 }, () => ({})),
+          ),
+        );
         for (let index = 0; index < 15; index += 1) {
           rows = await commitStep(store, grantStep(rows, { index, now: store.now() }));
         }

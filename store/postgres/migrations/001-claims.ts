@@ -214,7 +214,7 @@ CREATE FUNCTION forgeyard.settle_outbox_v1(fixed_now bigint, settlements json) R
 DECLARE
   now_ms bigint;
 BEGIN
-  -- A commit may add facts to a run meanwhile: whether it is drained is judged under the lock.
+  -- In order, so that a commit that adds facts to the same runs meanwhile waits instead of deadlocking.
   PERFORM 1 FROM json_to_recordset(settlements) AS x("runId" text)
     JOIN forgeyard.outbox o ON o.run_id = x."runId" FOR UPDATE OF o;
   now_ms := forgeyard.now_v1(fixed_now);
