@@ -3,3 +3,4 @@ export { type Cut, createPostgresProxy, type PostgresProxy } from './proxy.ts';
 export { queryOnce } from './query-once.ts';
 export { createPostgresServer, type PostgresServer, type ServerOptions, startPostgresServer } from './server.ts';
 export { type PostgresSubject, postgresSubjects } from './subjects.ts';
+export { type PostgresPooler, poolerVersion, startPostgresPooler } from './pooler.ts';

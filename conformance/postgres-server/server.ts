@@ -6,11 +6,11 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { embeddedBinaries } from './embedded-binaries.ts';
+import { freePort } from './free-port.ts';
 import { queryOnce } from './query-once.ts';
 import { serverUser } from './server-user.ts';
 
@@ -132,15 +132,4 @@ async function answers(url: string, child: ChildProcess, log: readonly string[])
     }
     await delay(stepMs);
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  probe.listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port is free');
-  return address.port;
 }
