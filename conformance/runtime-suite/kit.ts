@@ -22,7 +22,7 @@ export interface Kit {
   expect(actual: unknown): SuiteExpectation;
   /** What loops reported, the faults that the suite itself made left out. */
   reports(host: Host): readonly string[];
-  /** In a storm, hints get lost: a pass of the reconcilers makes up for them. In a calm nothing is needed. */
+  /** Lets follow-ups happen. In a storm they may be lost: passes of the reconcilers make up for them. */
   heal(stage: Stage, host: Host): Promise<void>;
   /** ms in which a loop that failed has tried again. */
   readonly patienceMs: number;
@@ -62,7 +62,7 @@ export function createKit(runner: SuiteRunner, make: MakeStore, options: Runtime
     expect: (actual) => runner.expect(actual),
     reports: ({ reports }) => reports.filter((one) => disturb === undefined || !one.includes('StoreUnavailable')),
     async heal(stage, host) {
-      if (disturb === undefined) return;
+      if (disturb === undefined) return stage.settle();
       for (let passes = 0, quiet = 0; passes < passesMax && quiet < 2; passes += 1) {
         const before = host.reports.length;
         await host.runtime.tick();

@@ -43,16 +43,16 @@ async function workOn(stage: Stage, run: RunId, host: Host, runner: ScriptedRunn
 
 const triesOf = async (stage: Stage, run: RunId): Promise<number> => (await stage.attempts(run, 'flaky')).length;
 
-/** Lets hosts die and be replaced until the run has ended. */
+/** Lets hosts die and be replaced until the run has ended; gives what they died of. */
 async function untilEnded(
   stage: Stage,
   run: RunId,
   first: Host,
   replace: () => Promise<Host>,
   reports: Reports = (host) => host.reports,
-): Promise<number> {
+): Promise<readonly string[]> {
   let host = first;
-  let deaths = 0;
+  const deaths: string[] = [];
   for (let rounds = 0; rounds < roundsMax; rounds += 1) {
     try {
       const runner = await stage.runner(host, 'ada');
@@ -60,9 +60,9 @@ async function untilEnded(
       await stage.settle();
       const [trouble] = reports(host);
       if (trouble !== undefined) throw new Error(trouble);
-    } catch {
+    } catch (error) {
       host.kill();
-      deaths += 1;
+      deaths.push(String(error));
       host = await replace();
       await host.runtime.start();
     }
@@ -101,7 +101,7 @@ function crashTests({ calmDescribe, calmTest, expect }: Kit): void {
             const run = await stage.create(starter, nodes);
             const mortal = await stage.mortalHost(point, nth);
             const deaths = await untilEnded(stage, run, mortal, () => stage.host());
-            expect(deaths).toBe(1);
+            if (deaths.length !== 1) throw new Error(`it died of ${deaths.join(', then of ')}`);
             expect(await stage.states(run)).toEqual(end);
           },
         );
@@ -126,7 +126,7 @@ function crashTests({ calmDescribe, calmTest, expect }: Kit): void {
       const run = await stage.create(starter, nodes);
       const mortal = () => stage.mortalHost('command:before-reply', 7);
       const deaths = await untilEnded(stage, run, await mortal(), mortal);
-      expect([deaths > 2, await stage.states(run)]).toEqual([true, end]);
+      expect([deaths.length > 2, await stage.states(run)]).toEqual([true, end]);
     });
   });
 }
@@ -136,7 +136,7 @@ function hintTests({ describe, test, calmTest, expect, reports, heal, patienceMs
     test('003 §301.31 003 §301.32 003 §303.14 003 §303.25: polling and reconciling alone bring a run to its end', async (stage) => {
       const host = await stage.host();
       const run = await stage.create(host, nodes);
-      expect(await untilEnded(stage, run, host, () => stage.host(), reports)).toBe(0);
+      expect(await untilEnded(stage, run, host, () => stage.host(), reports)).toEqual([]);
       expect(await stage.states(run)).toEqual(end);
     });
 
