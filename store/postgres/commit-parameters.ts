@@ -1,7 +1,7 @@
 /** A batch of commits as the parameters of one statement: the rows themselves as JSON, null where there are none. */
 import type { CommitGuard, JobRow } from '../../machines/index.ts';
 import { isLeaseLive } from '../../machines/model/index.ts';
-import type { RunCommit } from '../contract.ts';
+import type { RunCommit, StoredFact } from '../contract.ts';
 import type { SqlValue } from './database.ts';
 
 /** What `forgeyard.write_rows_v1` takes after the counts, in its order. */
@@ -132,7 +132,7 @@ export function listsOf(commits: readonly RunCommit[]): RowLists {
       ...leases.filter(({ state }) => !isLeaseLive(state)),
       ...leases.filter(({ state }) => isLeaseLive(state)),
     ]),
-    facts: commits.flatMap(({ facts }) => facts),
+    facts: commits.flatMap(({ facts }) => facts.map(factRow)),
     timersSet: commits.flatMap(({ runId, timers }) =>
       [...new Map(timers.set.map((timer) => [timer.key, timer])).values()].map((timer) => ({ runId, ...timer })),
     ),
@@ -140,6 +140,12 @@ export function listsOf(commits: readonly RunCommit[]): RowLists {
     receipts: commits.flatMap(({ runId, receipts }) => receipts.map((receipt) => ({ runId, ...receipt }))),
     audit: commits.flatMap(({ runId, audit }) => audit.map((entry) => ({ owner: runId, ...entry }))),
   };
+}
+
+/** Beside the fact the columns it is found by: taking them out of it in the statement would read it thrice. */
+function factRow(stored: StoredFact): object {
+  const { type, entity } = stored.fact;
+  return { ...stored, type, entity, entityId: stored.fact.entity === 'run' ? stored.runId : stored.fact.id };
 }
 
 function newJobRows({ jobs, create, run }: RunCommit): readonly object[] {

@@ -21,10 +21,12 @@ export function isRefusal(error: unknown): boolean {
   return state === queryCanceled || refusals.has(state.slice(0, 2));
 }
 
-/** The rows contradict a constraint or each other: a bug of whoever made them, not of the server. */
+/** What the rows of a commit can be refused for: constraints, values that do not fit, too much of something. */
+const brokenRows = new Set(['0A', '21', '22', '23', '54', 'P0']);
+
+/** The rows are at fault, so whoever made them, and not the server: sent again they would be refused again. */
 export function isBrokenRows(error: unknown): boolean {
-  const kind = sqlState(error)?.slice(0, 2);
-  return kind === '23' || kind === '22';
+  return brokenRows.has(sqlState(error)?.slice(0, 2) ?? '');
 }
 
 const uniqueViolation = '23505';

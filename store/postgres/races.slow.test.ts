@@ -1,7 +1,7 @@
 /** Several processes on one database, as several pools: whoever loses a race changes nothing and is told. */
 import { expect, it } from 'vitest';
 import { postgresSubjects } from '../../conformance/postgres-server/index.ts';
-import type { RunCommit } from '../contract.ts';
+import type { RunCommit, Store } from '../contract.ts';
 import type { RunRows, Step } from '../suite/index.ts';
 import { acceptStep, changeStep, currentLease, expireStep, grantStep, id, jobAt } from '../suite/index.ts';
 import { fixedClock, onServers } from './test-support/on-servers.ts';
@@ -164,38 +164,50 @@ onServers(await postgresSubjects(), 'postgres races', (bench) => {
     expect(Math.min(claimed.length, published.length)).toBeGreaterThanOrEqual(10);
   });
 
-  it('facts that are added while the last batch is settled are delivered, none twice, in order (003 §303.10)', async () => {
-    const [writing, publishing] = await handles({ clock: fixedClock });
-    if (writing === undefined || publishing === undefined) throw new Error('no store');
-    let rows = await commitStep(
-      writing,
+  it('facts that are added while batches are claimed and settled are delivered, none twice, in order (003 §303.10)', async () => {
+    const [writing, ...publishing] = await handles({ clock: fixedClock });
+    if (writing === undefined) throw new Error('no store');
+    const jobs = 25;
+    const steps = Array.from({ length: 40 }, (_, place) =>
       newRun(
         writing,
-        'run',
-        Array.from({ length: 40 }, () => ({})),
+        `run-${place}`,
+        Array.from({ length: jobs }, () => ({})),
       ),
     );
+    await writing.commit(steps.map(({ commit }) => commit));
+    let runs = steps.map(({ rows }) => rows);
+    const delivered = new Map<string, number[]>(runs.map(({ run }) => [run.id, []]));
     let done = false;
-    const delivered: number[] = [];
-    const publish = async (): Promise<void> => {
-      for (let empty = 0; empty < 2; ) {
-        const [batch] = await publishing.claimOutbox({ limit: 1, claimMs: 60_000, token: `t-${delivered.length}` });
-        if (batch === undefined) {
-          if (done) empty += 1;
-          continue;
+    // Every claim looks at all runs while one commit moves all of them, and gives every second batch back first.
+    const publish = async (store: Store, name: string): Promise<void> => {
+      for (let round = 0, empty = 0; empty < 2; round += 1) {
+        const batches = await store.claimOutbox({ limit: 100, claimMs: 60_000, token: `${name}-${round}` });
+        if (batches.length === 0 && done) empty += 1;
+        for (const { runId, first, last, facts, attempts } of batches) {
+          expect(facts.map(({ sequence }) => sequence)).toEqual(range(first, last));
+          if (attempts > 1) delivered.get(runId)?.push(...facts.map(({ sequence }) => sequence));
         }
-        delivered.push(...batch.facts.map(({ sequence }) => sequence));
-        expect(batch.facts.length).toBe(batch.last - batch.first + 1);
-        await publishing.settleOutbox([{ runId: rows.run.id, first: batch.first, token: batch.token, retryAt: null }]);
+        await store.settleOutbox(
+          batches.map(({ runId, first, token, attempts }) => ({
+            runId,
+            first,
+            token,
+            retryAt: attempts > 1 ? null : store.now(),
+          })),
+        );
       }
     };
-    const publisher = publish();
-    for (let index = 0; index < 40; index += 1) {
-      rows = await commitStep(writing, grantStep(rows, { index, now: writing.now() }));
+    const publishers = publishing.map((store, place) => publish(store, `publisher-${place}`));
+    for (let index = 0; index < jobs; index += 1) {
+      const grants = runs.map((rows) => grantStep(rows, { index, now: writing.now() }));
+      const outcomes = await writing.commit(grants.map(({ commit }) => commit));
+      expect(outcomes.every(({ kind }) => kind === 'committed')).toBe(true);
+      runs = grants.map(({ rows }) => rows);
     }
     done = true;
-    await publisher;
-    expect(delivered).toEqual(Array.from({ length: rows.run.sequence }, (_, place) => place + 1));
+    await Promise.all(publishers);
+    for (const { run } of runs) expect(delivered.get(run.id)).toEqual(range(1, run.sequence));
   });
 
   it('a reader of the feed misses nothing that was committed out of turn (003 §303.10)', async () => {
@@ -284,5 +296,8 @@ onServers(await postgresSubjects(), 'postgres races', (bench) => {
     expect(outcomes).toEqual(stores.map(() => 'Leased'));
   });
 });
+
+const range = (first: number, last: number): readonly number[] =>
+  Array.from({ length: last - first + 1 }, (_, place) => first + place);
 
 const commitsOf = (step: Step | undefined): readonly RunCommit[] => (step === undefined ? [] : [step.commit]);

@@ -180,11 +180,18 @@ RETURNS TABLE (run_id text, first int, last int, attempts int, was_ready_at bigi
 #variable_conflict use_column
 DECLARE
   server_now bigint := forgeyard.now_v1(fixed_now);
+  claimed text[];
 BEGIN
+  -- Locked by a statement of its own: a commit may have moved the end of a row since this one began to look.
+  SELECT array_agg(ready.run_id) INTO claimed FROM (
+    SELECT o.run_id FROM forgeyard.outbox o WHERE o.ready_at <= server_now
+    ORDER BY o.ready_at, o.run_id LIMIT claims_max FOR NO KEY UPDATE SKIP LOCKED) ready;
+  IF claimed IS NULL THEN
+    RETURN;
+  END IF;
   FOR run_id, first, last, attempts, was_ready_at IN
     WITH ready AS MATERIALIZED (
-      SELECT o.run_id, o.next, o.last, o.ready_at FROM forgeyard.outbox o WHERE o.ready_at <= server_now
-      ORDER BY o.ready_at, o.run_id LIMIT claims_max FOR NO KEY UPDATE SKIP LOCKED
+      SELECT o.run_id, o.next, o.last, o.ready_at FROM forgeyard.outbox o WHERE o.run_id = ANY (claimed)
     ), batches AS MATERIALIZED (
       -- A batch ends where another transaction's facts begin.
       SELECT ready.run_id, ready.ready_at, coalesce((

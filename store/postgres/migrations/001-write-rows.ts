@@ -138,10 +138,10 @@ BEGIN
   IF facts IS NOT NULL THEN
     INSERT INTO forgeyard.events (run_id, sequence, event_id, schema_version, type, entity, entity_id, at, actor, correlation,
       causation, payload)
-    SELECT x."runId", x.sequence, x."eventId", x."schemaVersion", x.fact->>'type', x.fact->>'entity',
-      coalesce(x.fact->>'id', x."runId"), x."occurredAt", x.actor, x."correlationId", x."causationId", x.fact
-    FROM json_to_recordset(facts) AS x("runId" text, sequence int, "eventId" text, "schemaVersion" int, "occurredAt" bigint,
-      actor text, "correlationId" text, "causationId" text, fact json)
+    SELECT x."runId", x.sequence, x."eventId", x."schemaVersion", x.type, x.entity, x."entityId", x."occurredAt",
+      x.actor, x."correlationId", x."causationId", x.fact
+    FROM json_to_recordset(facts) AS x("runId" text, sequence int, "eventId" text, "schemaVersion" int, type text,
+      entity text, "entityId" text, "occurredAt" bigint, actor text, "correlationId" text, "causationId" text, fact json)
     WHERE x."runId" = ANY (won);
   END IF;
 
