@@ -15,9 +15,11 @@ export interface PostgresPooler extends AsyncDisposable {
   url(direct: string): string;
 }
 
+const program = 'pgbouncer';
+
 /** "1.18.0", or null where there is none. */
 export function poolerVersion(): string | null {
-  const { stdout, status } = spawnSync('pgbouncer', ['--version'], { encoding: 'utf8' });
+  const { stdout, status } = spawnSync(program, ['--version'], { encoding: 'utf8' });
   return status === 0 ? (/\d+\.\d+\.\d+/.exec(stdout)?.[0] ?? null) : null;
 }
 
@@ -48,7 +50,7 @@ default_pool_size = ${sessionsMax}
 server_reset_query_always = 0
 `,
   );
-  const child = spawn('pgbouncer', ['-q', settings], { cwd: directory, stdio: ['ignore', 'ignore', 'pipe'], ...user });
+  const child = spawn(program, ['-q', settings], { cwd: directory, stdio: ['ignore', 'ignore', 'pipe'], ...user });
   const log: string[] = [];
   child.stderr?.on('data', (chunk: Buffer) => log.push(chunk.toString()));
   const url = (database: string): string => {
