@@ -41,13 +41,8 @@ BEGIN
     SELECT now_ms - b.last_beat_at <= b.gap_ms INTO is_beating FROM forgeyard.control_heartbeat b WHERE b.id = 1;
   END IF;
 
-  SELECT array_agg(v.run_id) FILTER (WHERE v.refusal IS NULL),
-    json_agg(json_build_object('runId', v.run_id, 'kind', v.refusal, 'detail', v.detail)) FILTER (WHERE v.refusal IS NOT NULL),
-    array_agg(v.run_id) FILTER (WHERE v.refusal IS NULL AND v.reprioritizes),
-    sum(v.jobs) FILTER (WHERE v.refusal IS NULL), sum(v.gates) FILTER (WHERE v.refusal IS NULL),
-    sum(v.attempts) FILTER (WHERE v.refusal IS NULL), sum(v.leases) FILTER (WHERE v.refusal IS NULL)
-  INTO won, refused, reprioritized, jobs_wanted, gates_wanted, attempts_wanted, leases_wanted
-  FROM (
+  -- Materialized: each verdict is reached once, and used seven times.
+  WITH v AS MATERIALIZED (
     SELECT h."runId" AS run_id, h.jobs, h.gates, h.attempts, h.leases, h.priority <> r.priority AS reprioritizes,
       CASE WHEN repeated.messages IS NOT NULL THEN repeated.messages WHEN taken.id IS NOT NULL THEN to_json(taken.id) END AS detail,
       CASE
@@ -71,7 +66,14 @@ BEGIN
       SELECT json_agg(m.message_id) AS messages FROM forgeyard.receipts m
       WHERE h.messages IS NOT NULL AND m.run_id = h."runId" AND m.message_id = ANY (h.messages)) repeated ON true
     LEFT JOIN forgeyard.runs taken ON h.creates AND r.id IS NULL AND taken.project = h.project AND taken.request_id = h."requestId"
-  ) v;
+  )
+  SELECT array_agg(v.run_id) FILTER (WHERE v.refusal IS NULL),
+    json_agg(json_build_object('runId', v.run_id, 'kind', v.refusal, 'detail', v.detail)) FILTER (WHERE v.refusal IS NOT NULL),
+    array_agg(v.run_id) FILTER (WHERE v.refusal IS NULL AND v.reprioritizes),
+    sum(v.jobs) FILTER (WHERE v.refusal IS NULL), sum(v.gates) FILTER (WHERE v.refusal IS NULL),
+    sum(v.attempts) FILTER (WHERE v.refusal IS NULL), sum(v.leases) FILTER (WHERE v.refusal IS NULL)
+  INTO won, refused, reprioritized, jobs_wanted, gates_wanted, attempts_wanted, leases_wanted
+  FROM v;
 
   IF won IS NOT NULL THEN
     IF plans IS NOT NULL THEN
