@@ -169,28 +169,6 @@ describe('agent: losing the lease', () => {
     ).toEqual([]);
   });
 
-  test('000 §175 without renewals the agent kills its own work before the lease ends', async () => {
-    const leaseTtlMs = 2_500;
-    const { made, witness } = await stage({ leaseTtlMs });
-    let down = false;
-    let lastRenewal = 0;
-    made.control.react((request) => {
-      if (request.type !== 'heartbeat') return undefined;
-      if (down) return Promise.reject(new Error('down'));
-      lastRenewal = performance.now();
-      return undefined;
-    });
-    made.control.offer(jobSpec([stubbornFamily(witness)]));
-    await witness.present(2);
-    await made.control.expectMessage('heartbeat');
-    down = true;
-    await witness.gone();
-    expect(performance.now() - lastRenewal).toBeLessThan(leaseTtlMs);
-    expect(await made.expectEvent('attemptEnded')).toMatchObject({
-      end: { kind: 'abandoned', why: 'the lease was not renewed in time' },
-    });
-  });
-
   test('S06 failed renewals with time left are tried again and the work goes on', async () => {
     const { made } = await stage();
     let failures = 0;
