@@ -89,6 +89,16 @@ describe('agent: the ordinary life of an attempt', () => {
     });
   });
 
+  test('the log names the links that were left out of the outputs, the first of many', async () => {
+    const made = await stage();
+    const links = 'for n in 10 11 12 13 14 15 16 17 18 19 20 21; do ln -s a $n; done';
+    made.control.offer(jobSpec([`echo x > a; ${links}`], { outputs: ['*'] }));
+    const complete = await made.control.expectMessage('complete');
+    await made.expectEvent('attemptEnded');
+    expect(complete.outputs.map(({ path }) => path)).toEqual(['a']);
+    expect(await made.log(complete.log ?? '')).toMatch(/symbolic links are no outputs: 10, 11, .*, 19 and 2 more\n/);
+  });
+
   test('reports are kept on failure', async () => {
     const made = await stage();
     made.control.offer(jobSpec(['echo bad > report.xml; exit 1'], { reports: ['*.xml', 'none/*'] }));

@@ -8,6 +8,9 @@ import type { Outcome } from './outcome.ts';
 import { done, failed, halted, messageOf } from './outcome.ts';
 import type { Scene } from './scene.ts';
 
+/** In one remark. */
+const pathsShownMax = 10;
+
 export interface Uploaded {
   readonly outputs: OutputRefReport[];
   readonly reports: OutputRefReport[];
@@ -22,7 +25,7 @@ export async function uploadResults(
   const { work } = scene.workspace;
   const matched = await matchFiles({ work, globs: spec.outputs, eachMustMatch: true, limits: limitsOf(context) });
   if (matched.kind === 'refused') return failed('UserCommand', matched.message);
-  if (matched.links.length > 0) await scene.log.note(`symbolic links are no outputs: ${matched.links.join(', ')}`);
+  if (matched.links.length > 0) await scene.log.note(`symbolic links are no outputs: ${listed(matched.links)}`);
   let problem = '';
   for (let tries = 1; tries <= tuning.uploadTriesMax; tries += 1) {
     try {
@@ -55,6 +58,11 @@ export async function uploadReports(
     await scene.log.note(`reports are left out: ${messageOf(cause)}`);
   }
   return [];
+}
+
+function listed(paths: readonly string[]): string {
+  const shown = paths.slice(0, pathsShownMax).join(', ');
+  return paths.length > pathsShownMax ? `${shown} and ${paths.length - pathsShownMax} more` : shown;
 }
 
 function limitsOf({ tuning }: AttemptContext): CollectLimits {

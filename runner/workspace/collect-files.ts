@@ -11,6 +11,7 @@ import { glob } from 'tinyglobby';
 import type { OutputStore } from '../outputs/output-store.ts';
 import type { OutputRefReport } from '../protocol/index.ts';
 import { untilAborted } from '../until-aborted.ts';
+import { readdirWithLinks } from './links-as-files.ts';
 
 export interface CollectLimits {
   readonly filesMax: number;
@@ -22,7 +23,7 @@ export interface CollectLimits {
 const chunkBytes = 64 * 1024;
 
 export type Matched =
-  /** `links`: reached through a symbolic link and left out. */
+  /** `links`: symbolic links, or files reached through one, which were left out. */
   | { readonly kind: 'matched'; readonly paths: readonly string[]; readonly links: readonly string[] }
   /** The plan or the workload is at fault; repeating the upload would not help. */
   | { readonly kind: 'refused'; readonly message: string };
@@ -100,6 +101,7 @@ async function expand(work: string, pattern: string): Promise<readonly string[]>
     onlyFiles: true,
     followSymbolicLinks: false,
     expandDirectories: true,
+    fs: { readdir: readdirWithLinks },
   });
 }
 
@@ -120,6 +122,6 @@ async function overLimit(work: string, paths: ReadonlySet<string>, limits: Colle
 }
 
 function noMatch(pattern: string, links: number): string {
-  const hint = links === 0 ? '' : ` (${links} symbolic links were left out)`;
+  const hint = links === 0 ? '' : ` (${links} symbolic ${links === 1 ? 'link was' : 'links were'} left out)`;
   return `the output ${pattern} matches no file${hint}`;
 }

@@ -73,10 +73,26 @@ describe('workspace: collecting', () => {
     await write('real.txt');
     await symlink(join(dir, 'outside.txt'), join(work, 'link.txt'));
     await symlink(dir, join(work, 'up'));
-    expect(await match(['**'])).toEqual({ kind: 'matched', paths: ['real.txt'], links: [] });
-    expect((await match(['link.txt'])).kind).toBe('refused');
-    expect(await match(['up/outside.txt'])).toMatchObject({ message: expect.stringContaining('1 symbolic links') });
+    expect(await match(['**'])).toEqual({ kind: 'matched', paths: ['real.txt'], links: ['link.txt', 'up'] });
+    expect(await match(['link.txt'])).toMatchObject({
+      kind: 'refused',
+      message: expect.stringContaining('1 symbolic'),
+    });
+    expect(await match(['up/outside.txt'])).toMatchObject({ message: expect.stringContaining('1 symbolic link was') });
     expect((await match(['up/outside.txt'])).kind).toBe('refused');
+  });
+
+  test('links that globs match are named, hidden and dangling ones too, and a circle of them ends', async () => {
+    await write('dist/real.txt');
+    await mkdir(join(work, 'dist/.bin'));
+    await symlink('../gone', join(work, 'dist/.bin/tool'));
+    await symlink('..', join(work, 'dist/up'));
+    await symlink('real.txt', join(work, 'elsewhere'));
+    expect(await match(['dist'])).toEqual({
+      kind: 'matched',
+      paths: ['dist/real.txt'],
+      links: ['dist/.bin/tool', 'dist/up'],
+    });
   });
 
   test('a file that became a link after matching is not read', async () => {
