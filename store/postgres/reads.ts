@@ -118,9 +118,10 @@ const feedPage: Statement = {
   text: `WITH elsewhere AS MATERIALIZED (
       SELECT backend_xid FROM pg_stat_activity WHERE backend_xid IS NOT NULL AND datname <> current_database()
     ), fence AS MATERIALIZED (
-      SELECT coalesce(min(running), pg_snapshot_xmax(pg_current_snapshot())) AS oldest
-      FROM pg_snapshot_xip(pg_current_snapshot()) AS running
-      WHERE running::xid NOT IN (SELECT backend_xid FROM elsewhere)
+      SELECT coalesce((
+        SELECT running FROM pg_snapshot_xip(pg_current_snapshot()) AS running
+        WHERE running::xid NOT IN (SELECT backend_xid FROM elsewhere) ORDER BY running LIMIT 1
+      ), pg_snapshot_xmax(pg_current_snapshot())) AS oldest
     )
     SELECT position, ${factColumns} FROM forgeyard.events
     WHERE (tx, position) > (coalesce((SELECT tx FROM forgeyard.events WHERE position = $1), '0'::xid8), $1::bigint)
