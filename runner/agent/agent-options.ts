@@ -43,7 +43,7 @@ export interface AgentTuning {
   readonly pollEveryMs: number;
   /** One try of one request. */
   readonly requestTimeoutMs: number;
-  /** Of one log file; the rest is dropped with a mark. */
+  /** Of the beginning of one log file; of the rest only a short end is kept, with a mark. */
   readonly logBytesMax: number;
   /** How long output is awaited after a process has ended, when something else still holds its pipes. */
   readonly outputDrainMs: number;

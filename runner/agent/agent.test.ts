@@ -89,6 +89,13 @@ describe('agent: the ordinary life of an attempt', () => {
     });
   });
 
+  test('the end of a log that is too long is there when the failure is said', async () => {
+    const made = await stage({ tuning: { logBytesMax: 1_000 } });
+    made.control.offer(jobSpec(['head -c 200000 /dev/zero | tr "\\0" x; echo; echo why it failed; exit 3']));
+    const fail = await made.control.expectMessage('fail');
+    expect(await made.log(fail.log ?? '')).toMatch(/ are left out here\nx+\nwhy it failed\n.*failed \(UserCommand\)/);
+  });
+
   test('the log names the links that were left out of the outputs, the first of many', async () => {
     const made = await stage();
     const links = 'for n in 10 11 12 13 14 15 16 17 18 19 20 21; do ln -s a $n; done';

@@ -47,6 +47,7 @@ async function complete(context: AttemptContext, scene: Scene, finished: Finishe
     const encoded = encodeRequest(message);
     if (!encoded.ok)
       return await fail(context, scene, plainFailure('UserCommand', `too many outputs: ${encoded.problem}`));
+    await scene.log.settle();
     const asking = askInOrder(context, message, context.control.lost);
     await failpoint(context, 'completionSent');
     const reply = await asking;
@@ -96,6 +97,7 @@ async function terminated(
   await scene?.log.note(`terminated: ${intent}`);
   if (confirmed) return end;
   const reports = await reportsOf(context, scene);
+  await scene?.log.settle();
   const log = scene?.log.reference ?? null;
   const message: RunnerRequest = { type: 'terminated', ...authorised(context), exit: null, reports, log };
   return endOf(context, await askInOrder(context, fitting(message), context.control.lost), end);
@@ -106,6 +108,7 @@ async function fail(context: AttemptContext, scene: Scene | null, failure: Attem
   const text = failure.message.slice(0, detailCharsMax);
   await scene?.log.note(`failed (${failureClass}): ${text}`);
   const reports = await reportsOf(context, scene);
+  await scene?.log.settle();
   const detail = { step, stepIndex, message: text };
   const log = scene?.log.reference ?? null;
   const common = authorised(context);

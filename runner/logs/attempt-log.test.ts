@@ -13,16 +13,40 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 const bytes = (text: string) => Buffer.from(text);
 
 describe('logs', () => {
-  test('a log at its limit is whole, one byte more is dropped with a mark, and only once', async () => {
-    const whole = await openLogFile(join(dir, 'whole'), 10);
-    await whole.write(bytes('12345'));
-    await whole.write(bytes('67890'));
-    await whole.close();
-    expect(await readFile(join(dir, 'whole'), 'utf8')).toBe('1234567890');
-    const cut = await openLogFile(join(dir, 'cut'), 10);
-    for (const text of ['1234567', '890x', 'more', 'and more']) await cut.write(bytes(text));
-    await cut.close();
-    expect(await readFile(join(dir, 'cut'), 'utf8')).toBe('1234567890\n[forgeyard] log truncated after 10 bytes\n');
+  const written = async (name: string, bytesMax: number, chunks: readonly string[]): Promise<string> => {
+    const file = await openLogFile(join(dir, name), bytesMax);
+    for (const chunk of chunks) await file.write(bytes(chunk));
+    await file.close();
+    return await readFile(join(dir, name), 'utf8');
+  };
+  const cutMark = '\n[forgeyard] log truncated after 10 bytes; its end follows when the attempt is over\n';
+
+  test('a log at its limit is whole; with one byte more a mark says so, once, and nothing is lost yet', async () => {
+    expect(await written('whole', 10, ['12345', '67890'])).toBe('1234567890');
+    expect(await written('more', 10, ['1234567', '890x', 'more', 'and more'])).toBe(
+      `1234567890${cutMark}xmoreand more`,
+    );
+  });
+
+  test('of a log that is far too long the end is kept, whatever the pieces it comes in', async () => {
+    const kept = 64 * 1024;
+    const late = `${'y'.repeat(kept - 8)}THE END\n`;
+    const expected = `1234567890${cutMark}\n[forgeyard] 7 bytes are left out here\n${late}`;
+    expect(await written('one', 10, [`1234567890dropped${late}`])).toBe(expected);
+    expect(await written('two', 10, ['1234567890drop', `ped${late}`])).toBe(expected);
+    const pieces = `1234567890dropped${late}`.match(/[\s\S]{1,1000}/g) ?? [];
+    expect(await written('many', 10, pieces)).toBe(expected);
+  });
+
+  test('the end that was kept is in the file once it is asked for, and what comes after it follows', async () => {
+    const path = join(dir, 'settled');
+    const file = await openLogFile(path, 10);
+    await file.write(bytes('1234567890 and the end'));
+    await file.settle();
+    expect(await readFile(path, 'utf8')).toBe(`1234567890${cutMark} and the end`);
+    await file.write(bytes(', and a remark'));
+    await file.close();
+    expect(await readFile(path, 'utf8')).toBe(`1234567890${cutMark} and the end, and a remark`);
   });
 
   test('writes that are not awaited keep their order', async () => {

@@ -14,6 +14,8 @@ export interface AttemptLog {
   /** A remark of the agent itself. */
   note(text: string): Promise<void>;
   openStep(index: number, name: string, total: number): Promise<StepLog>;
+  /** Before the end of the attempt is said: who hears of it finds the end of the log too. */
+  settle(): Promise<void>;
   /** From here on output is late. */
   declareOver(): void;
   close(): Promise<void>;
@@ -50,6 +52,9 @@ export async function openAttemptLog(logDir: string, attempt: string, bytesMax: 
           else await Promise.all([step.write(chunk), all.write(chunk)]);
         },
       };
+    },
+    async settle() {
+      await Promise.all(files.map((file) => file.settle()));
     },
     declareOver() {
       over = true;
