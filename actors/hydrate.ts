@@ -2,7 +2,7 @@
  * What a decision may look at and memory lacks: attempts that have ended, and leases that were renewed or cut short
  * without a fact. Run by an actor before it decides.
  */
-import type { AttemptId, Command, LeaseId, MessageId, RunAggregate, SessionId } from '../machines/index.ts';
+import type { AttemptId, Command, LeaseId, MessageId, RunAggregate, SessionId, Timestamp } from '../machines/index.ts';
 import { isAttemptTerminal, leaseEndsAt } from '../machines/index.ts';
 import type { Credit, Store } from '../store/index.ts';
 import type { Waiting } from './envelope.ts';
@@ -11,17 +11,16 @@ import { internal } from './envelope.ts';
 /** `late`: messages about attempts that have ended; they may have been answered before. */
 export type Hydrated = { readonly late: readonly MessageId[] } | 'behind';
 
-/** `fresh`: the state was loaded just now. 'behind': memory is older than the store and must be loaded anew. */
+/** `fresh`: the state was loaded after `now`. 'behind': memory is older than the store and must be loaded anew. */
 export async function hydrate(
   store: Store,
   state: RunAggregate,
   batch: readonly Waiting[],
-  fresh: boolean,
+  { now, fresh }: { readonly now: Timestamp; readonly fresh: boolean },
 ): Promise<Hydrated> {
   const late: MessageId[] = [];
   const unknown = new Set<AttemptId>();
   let doubtful = false;
-  const now = store.now();
   for (const { envelope } of batch) {
     const named = leaseOf(envelope.command);
     if (named === null) continue;

@@ -9,7 +9,16 @@
  *  A5 outages are credited before anything is judged.
  *  A6 a message that was answered before is answered from its receipt; being late twice leaves no second mark.
  */
-import type { Command, DecideContext, LeaseId, MessageId, RunAggregate, RunId, Timestamp } from '../machines/index.ts';
+import type {
+  Command,
+  DecideContext,
+  LeaseId,
+  MessageId,
+  RunAggregate,
+  RunId,
+  SessionId,
+  Timestamp,
+} from '../machines/index.ts';
 import { aggregateOf, decideContext } from '../machines/index.ts';
 import type { CommitOutcome, Receipt, RunCommit, StoredFact } from '../store/index.ts';
 import type { CommandResult } from './api.ts';
@@ -105,34 +114,38 @@ export function createRunActor(runId: RunId, ports: RunActorPorts): RunActor {
 
   /** Decides and commits once; gives back what has to be decided again. */
   const tryOnce = async (batch: readonly Waiting[]): Promise<readonly Waiting[]> => {
+    // The time that is judged by is taken before anything is looked at: what happens meanwhile, a renewal elsewhere or
+    // an outage, then finds the commit's guards and not a verdict without them.
+    const now = ports.store.now();
     await ports.heartbeat.ensureFresh();
-    const fresh = aggregate === null;
+    // What a reader has begun to load may be older than what was committed since.
+    const fresh = aggregate === null && loading === null;
     const state = await load();
     if (state === null) {
       answerAll(batch, { outcome: 'rejected', code: 'UnknownEntity', detail: `there is no run ${runId}` });
       return [];
     }
     if (await creditOutages(state, fresh)) return batch;
-    const hydrated = await hydrate(ports.store, state, batch, fresh);
+    const hydrated = await hydrate(ports.store, state, batch, { now, fresh });
     if (hydrated === 'behind') {
       aggregate = null;
       return batch;
     }
     const undecided = hydrated.late.length === 0 ? batch : await answerRepeated(batch, hydrated.late);
-    await ports.sessions.prefetch(undecided.flatMap((one) => sessionOf(one.envelope.command) ?? []));
-    const now = ports.store.now();
-    const group = decideGroup(state, undecided, (waiting) => contextFor(waiting, now), ports.ids);
+    const sessions = undecided.flatMap((one) => sessionOf(one.envelope.command) ?? []);
+    const active = await ports.sessions.activeAmong(sessions);
+    const group = decideGroup(state, undecided, (waiting) => contextFor(waiting, now, active), ports.ids);
     if (group.commit === null) return answerWithoutCommit(state, fresh, group.answered);
     return settle(group, await ports.committer.commit(group.commit));
   };
 
-  const contextFor = (waiting: Waiting, now: Timestamp): DecideContext =>
+  const contextFor = (waiting: Waiting, now: Timestamp, active: ReadonlySet<SessionId>): DecideContext =>
     decideContext({
       now,
       actor: waiting.envelope.actor,
       random: ports.random,
       creditSequence: creditsConsidered,
-      isSessionActive: (session) => ports.sessions.isActive(session),
+      isSessionActive: (session) => active.has(session),
       limits: ports.limits,
     });
 
@@ -147,7 +160,7 @@ export function createRunActor(runId: RunId, ports: RunActorPorts): RunActor {
     if (!fresh && (await takeOverLeases(ports.store, state)) === 'behind') return dropMemory();
     const now = ports.store.now();
     const waiting = credits.map((credit) => creditCommand(credit, (error) => ports.report('credit', error)));
-    const group = decideGroup(state, waiting, (one) => contextFor(one, now), ports.ids);
+    const group = decideGroup(state, waiting, (one) => contextFor(one, now, new Set()), ports.ids);
     if (group.commit === null) {
       creditsConsidered = newest;
       return false;

@@ -3,8 +3,8 @@ import type { SessionId, SessionRow } from '../machines/index.ts';
 import type { Store } from '../store/index.ts';
 
 export interface SessionCache {
-  prefetch(sessions: readonly SessionId[]): Promise<void>;
-  isActive(session: SessionId): boolean;
+  /** Those that take work, as of this call: what is forgotten meanwhile is not missing here. */
+  activeAmong(sessions: readonly SessionId[]): Promise<ReadonlySet<SessionId>>;
   get(session: SessionId): Promise<SessionRow | null>;
   forget(session: SessionId): void;
   forgetAll(): void;
@@ -24,10 +24,11 @@ export function createSessionCache(store: Pick<Store, 'session'>): SessionCache 
     return row;
   };
   return {
-    async prefetch(sessions) {
-      for (const id of new Set(sessions)) if (!rows.has(id)) await get(id);
+    async activeAmong(sessions) {
+      const active = new Set<SessionId>();
+      for (const id of new Set(sessions)) if ((await get(id))?.state === 'Active') active.add(id);
+      return active;
     },
-    isActive: (id) => rows.get(id)?.state === 'Active',
     get,
     forget(id) {
       rows.delete(id);

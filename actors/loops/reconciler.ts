@@ -35,10 +35,10 @@ export async function reconcileOne(
   if (offered === null) return { checked: 0, repaired: 0, deferred: 0, issues: [] };
   // Another process may have ended a session since this one looked.
   for (const session of offered) ports.sessions.forget(session);
-  await ports.sessions.prefetch(offered);
+  const active = await ports.sessions.activeAmong(offered);
   const now = ports.store.now();
   const issues =
-    (await actor.read((aggregate) => reconcileRun(aggregate, { now, isSessionActive: ports.sessions.isActive }))) ?? [];
+    (await actor.read((aggregate) => reconcileRun(aggregate, { now, isSessionActive: (id) => active.has(id) }))) ?? [];
   if (options.dryRun) return { checked: 1, repaired: 0, deferred: issues.length, issues };
   let repaired = 0;
   for (const issue of issues) if (await repair(directory, run, issue, options)) repaired += 1;
