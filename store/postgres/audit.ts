@@ -2,6 +2,7 @@ import type { AuditEntry, Store } from '../contract.ts';
 import type { PostgresContext } from './context.ts';
 import type { Statement } from './database.ts';
 import { executeRepeatedly } from './execute-repeatedly.ts';
+import { plainText } from './json-text.ts';
 import { auditColumns, rowsAs } from './select-lists.ts';
 
 const append: Statement = {
@@ -25,7 +26,7 @@ export function auditMethods({ database }: PostgresContext): Pick<Store, 'auditL
       return rowsAs<AuditEntry>(await rows);
     },
     async appendAudit({ id, at, actor, action, runId, entity, outcome, message }) {
-      await executeRepeatedly(database, append, [id, at, actor, action, runId, entity, outcome, message]);
+      await executeRepeatedly(database, append, [id, at, actor, action, runId, entity, outcome, plainText(message)]);
     },
   };
 }

@@ -3,6 +3,7 @@ import type { CommitGuard, JobRow } from '../../machines/index.ts';
 import { isLeaseLive } from '../../machines/model/index.ts';
 import type { RunCommit, StoredFact } from '../contract.ts';
 import type { SqlValue } from './database.ts';
+import { jsonText } from './json-text.ts';
 
 /** What `forgeyard.write_rows_v1` takes after the counts, in its order. */
 export interface RowLists {
@@ -20,7 +21,7 @@ export interface RowLists {
   readonly audit: readonly object[];
 }
 
-const orNull = (rows: readonly unknown[]): string | null => (rows.length === 0 ? null : JSON.stringify(rows));
+const orNull = (rows: readonly unknown[]): string | null => (rows.length === 0 ? null : jsonText(rows));
 
 export function listParameters(lists: RowLists): readonly SqlValue[] {
   const { newJobs, newGates, dependencies, jobs, gates, attempts, leases } = lists;
@@ -69,7 +70,7 @@ export function headParameters(judged: readonly Judged[], fixedNow: number | nul
   const created = sound.filter(({ create }) => create !== null);
   return [
     fixedNow,
-    JSON.stringify(judged.map(headOf)),
+    jsonText(judged.map(headOf)),
     orNull(sound.flatMap(lockedLeases)),
     orNull(created.map(({ runId, create }) => ({ runId, digest: create?.planDigest, plan: create?.plan }))),
     orNull(created.map(({ run }) => run)),

@@ -3,6 +3,7 @@ import type { OutboxBatch, Store } from '../contract.ts';
 import type { PostgresContext } from './context.ts';
 import type { Statement } from './database.ts';
 import { executeRepeatedly } from './execute-repeatedly.ts';
+import { jsonText } from './json-text.ts';
 import { rowAs } from './select-lists.ts';
 
 const claim: Statement = {
@@ -22,7 +23,7 @@ export function outboxMethods({ database, clock }: PostgresContext): Pick<Store,
       if (settlements.length === 0) return;
       // Locks are taken in this order, so that two settlements never wait for each other.
       const sorted = [...settlements].sort((a, b) => (a.runId < b.runId ? -1 : 1));
-      await executeRepeatedly(database, settle, [clock.fixed(), JSON.stringify(sorted)]);
+      await executeRepeatedly(database, settle, [clock.fixed(), jsonText(sorted)]);
     },
   };
 }

@@ -4,6 +4,7 @@ import type { RenewalOutcome, Store } from '../contract.ts';
 import type { PostgresContext } from './context.ts';
 import type { SqlRow, SqlValue, Statement } from './database.ts';
 import { executeRepeatedly } from './execute-repeatedly.ts';
+import { jsonText } from './json-text.ts';
 import { leaseColumns, rowAs, rowsAs, sessionColumns } from './select-lists.ts';
 
 type SessionMethods = Pick<
@@ -50,17 +51,17 @@ export function sessionMethods({ database, clock }: PostgresContext): SessionMet
       const placed = renewals.map((renewal, place) => ({ place, ...renewal }));
       // Locks are taken in this order, so that two renewals never wait for each other.
       placed.sort((a, b) => compare(a.runId, b.runId) || compare(a.lease, b.lease));
-      const rows = await execute(renewAll, JSON.stringify(placed));
+      const rows = await execute(renewAll, jsonText(placed));
       const outcomes = new Map(rows.map((row) => [Number(row.place), renewalFrom(row)]));
       clock.observe(Number(rows[0]?.now));
       return renewals.map((_, place) => outcomes.get(place) ?? { kind: 'stale' });
     },
     async openSession(session) {
-      const rows = await execute(open, JSON.stringify(session));
+      const rows = await execute(open, jsonText(session));
       return { replaced: rows.map((row) => row.replaced as SessionId) };
     },
     async updateSession(session) {
-      const [row] = await execute(update, JSON.stringify(session));
+      const [row] = await execute(update, jsonText(session));
       return row?.updated === true ? 'committed' : 'conflict';
     },
     async touchSession(session) {

@@ -4,6 +4,7 @@ import type { ClaimedTimer, Store, TimerRow } from '../contract.ts';
 import type { PostgresContext } from './context.ts';
 import type { SqlRow, Statement } from './database.ts';
 import { executeRepeatedly } from './execute-repeatedly.ts';
+import { jsonText } from './json-text.ts';
 import { rowAs, rowsAs } from './select-lists.ts';
 
 const claim: Statement = {
@@ -32,7 +33,7 @@ export function timerMethods({ database, clock }: PostgresContext): TimerMethods
     async settleTimers(settlements) {
       if (settlements.length === 0) return;
       const sorted = [...settlements].sort((a, b) => compare(a.runId, b.runId) || compare(a.key, b.key));
-      await executeRepeatedly(database, settle, [JSON.stringify(sorted)]);
+      await executeRepeatedly(database, settle, [jsonText(sorted)]);
     },
     async nextTimerAt() {
       const [row] = await database.query(earliest);

@@ -4,6 +4,7 @@ import type { CacheEntry, ReconcileProgress, ScanItem, ScanKind, Store } from '.
 import type { PostgresContext } from './context.ts';
 import type { Statement } from './database.ts';
 import { executeRepeatedly } from './execute-repeatedly.ts';
+import { jsonText, plainText } from './json-text.ts';
 import { cacheColumns, progressColumns, rowAs, rowsAs } from './select-lists.ts';
 
 type UpkeepMethods = Pick<
@@ -87,14 +88,14 @@ export function upkeepMethods({ database, clock }: PostgresContext): UpkeepMetho
       return row === undefined ? null : rowAs<ReconcileProgress>(row);
     },
     async saveReconcileProgress({ id, cursor, startedAt, completedAt, lastError }) {
-      await executeRepeatedly(database, saveProgress, [id, cursor, startedAt, completedAt, lastError]);
+      await executeRepeatedly(database, saveProgress, [id, cursor, startedAt, completedAt, plainText(lastError)]);
     },
     async cacheLookup({ project, key, specDigest }) {
       const [row] = await database.query(entryOf, [project, key, specDigest]);
       return row === undefined ? null : rowAs<CacheEntry>(row);
     },
     async cachePut({ project, key, specDigest, outputs, runId, jobId, createdAt }) {
-      const values = [project, key, specDigest, JSON.stringify(outputs), runId, jobId, createdAt];
+      const values = [project, key, specDigest, jsonText(outputs), runId, jobId, createdAt];
       await executeRepeatedly(database, putEntry, values);
     },
     async cacheInvalidate({ project, key, specDigest }) {
