@@ -16,10 +16,11 @@ export function createDirectory(ports: RunActorPorts): Directory {
   // A Map keeps insertion order: the first entries are the least recently used.
   const actors = new Map<RunId, RunActor>();
 
-  const passivate = (): void => {
+  /** The one just activated stays: its command comes next, and whoever waits for it must find it here. */
+  const passivateOthers = (than: RunId): void => {
     for (const [id, actor] of actors) {
       if (actors.size <= ports.limits.idleActorsMax) return;
-      if (actor.idle) actors.delete(id);
+      if (actor.idle && id !== than) actors.delete(id);
     }
   };
 
@@ -29,7 +30,7 @@ export function createDirectory(ports: RunActorPorts): Directory {
       const actor = known ?? createRunActor(run, ports);
       if (known !== undefined) actors.delete(run);
       actors.set(run, actor);
-      if (known === undefined) passivate();
+      if (known === undefined) passivateOthers(run);
       return actor;
     },
     peek: (run) => actors.get(run),
