@@ -102,7 +102,7 @@ export function createRuntime(options: RuntimeOptions): Runtime {
       submit,
       ensureBeat: heartbeat.ensureFresh,
       onProgress: (progress) => {
-        for (const listener of progressListeners) listener(progress);
+        for (const listener of progressListeners) tell(() => listener(progress));
       },
     },
     directory,

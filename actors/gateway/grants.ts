@@ -3,7 +3,7 @@
  * session that refused a job gets it again only after another one had the chance, or a backoff. Candidates are read
  * without locks; the compare-and-set of the run decides who gets one. What does not fit the reply is not granted.
  */
-import type { AttemptId, LeaseId, LeaseRow, SessionRow } from '../../machines/index.ts';
+import type { AttemptId, LeaseId, LeaseRow, SessionRow, Timestamp } from '../../machines/index.ts';
 import type { Offer } from '../../runner/protocol/index.ts';
 import { encodedBytes, messageBytesMax } from '../../runner/protocol/index.ts';
 import type { EligibleJob } from '../../store/index.ts';
@@ -41,6 +41,8 @@ const offersBytesMax = messageBytesMax - 256;
 export function createGrants(ports: Ports, directory: Directory): Grants {
   // Jobs another poll of this process is just granting; a hint that saves lost compare-and-sets.
   const granting = new Set<string>();
+  // Jobs that could not be granted, and when, oldest first: for a while they make room for what is behind them.
+  const failedAt = new Map<string, Timestamp>();
 
   const measure = async (session: SessionRow, candidate: EligibleJob): Promise<Grantable | null> => {
     const attempt = ports.ids.uuid() as AttemptId;
@@ -74,11 +76,20 @@ export function createGrants(ports: Ports, directory: Directory): Grants {
     return actor.read((aggregate) => offerOf(aggregate, lease, ports.store.now()));
   };
 
+  const forgetFailures = (now: Timestamp): void => {
+    for (const [job, at] of failedAt) {
+      if (now - at < ports.limits.refusalBackoffMs) return;
+      failedAt.delete(job);
+    }
+  };
+
   /** A candidate that cannot be granted keeps no other offer from its runner. */
   const alone = async <T>(candidate: EligibleJob, work: Promise<T>): Promise<T | null> => {
     try {
       return await work;
     } catch (error) {
+      failedAt.delete(candidate.jobId);
+      failedAt.set(candidate.jobId, ports.store.now());
       ports.report(`grant of job ${candidate.jobId}`, error);
       return null;
     }
@@ -109,12 +120,14 @@ export function createGrants(ports: Ports, directory: Directory): Grants {
       const free = Math.min(max - standing.length, session.slots - leases.length);
       if (free <= 0) return { offers: standing, more: false };
       const now = ports.store.now();
+      forgetFailures(now);
       const found = await ports.store.eligible({
         capabilities: session.capabilities,
-        limit: free * 2 + granting.size + 16,
+        limit: free * 2 + granting.size + failedAt.size + 16,
       });
       const chosen = found
-        .filter((one) => !granting.has(one.jobId) && !mustWait(one, session, now, ports.limits.refusalBackoffMs))
+        .filter(({ jobId }) => !granting.has(jobId) && !failedAt.has(jobId))
+        .filter((one) => !mustWait(one, session, now, ports.limits.refusalBackoffMs))
         .slice(0, free);
       for (const one of chosen) granting.add(one.jobId);
       try {
