@@ -1,7 +1,7 @@
 /** Chooses how a run is shown: redrawn in place, as lines that stay, or as data. */
 import { factView } from '../../views/index.ts';
 import type { Terminal } from '../terminal.ts';
-import { factLine } from './fact-lines.ts';
+import { createFactLines } from './fact-lines.ts';
 import type { RunDisplay } from './run-display.ts';
 
 export async function createDisplay(terminal: Terminal): Promise<RunDisplay> {
@@ -13,10 +13,11 @@ export async function createDisplay(terminal: Terminal): Promise<RunDisplay> {
 
 /** Lines that stay: for logs, pipes and terminals that cannot be redrawn. */
 function plainDisplay(terminal: Terminal): RunDisplay {
+  const lineOf = createFactLines(terminal.errorPaint);
   return {
     show(facts, aggregate) {
       for (const fact of facts) {
-        const line = factLine(fact, aggregate, terminal.errorPaint);
+        const line = lineOf(fact, aggregate);
         if (line !== null) terminal.progress(line);
       }
     },

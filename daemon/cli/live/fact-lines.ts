@@ -1,11 +1,13 @@
 /** One line for each fact that says something to a person. What failed and what is merely tried again look different. */
-import type { AttemptRow, Fact, GateFact, JobFact, RunAggregate } from '../../../machines/index.ts';
+import type { Fact, GateFact, JobFact, RunAggregate } from '../../../machines/index.ts';
 import { budgetOf } from '../../../machines/index.ts';
 import type { StoredFact } from '../../../store/index.ts';
 import { durationText, reasonText, timeOfDay } from '../../views/index.ts';
 import type { Paint, Style } from '../output/paint.ts';
 import { printable } from '../output/printable.ts';
 import { approveCommand } from './approve-command.ts';
+import type { ToldAttempt } from './attempt-memory.ts';
+import { createAttemptMemory } from './attempt-memory.ts';
 
 interface Line {
   readonly subject: string;
@@ -13,22 +15,29 @@ interface Line {
   readonly style: Style | null;
 }
 
-/** Null for facts that are steps on the way (leases, phases). */
-export function factLine(stored: StoredFact, aggregate: RunAggregate, paint: Paint): string | null {
-  const line = lineOf(stored.fact, aggregate);
-  if (line === null) return null;
-  const time = paint('dim', timeOfDay(stored.occurredAt));
-  const text = printable(line.text);
-  return `${time}  ${printable(line.subject)}  ${line.style === null ? text : paint(line.style, text)}`;
+/** Facts are given in their order; the answer is null for those that are steps on the way (leases, phases). */
+export type FactLines = (stored: StoredFact, aggregate: RunAggregate) => string | null;
+
+export function createFactLines(paint: Paint): FactLines {
+  const attempts = createAttemptMemory();
+  return (stored, aggregate) => {
+    attempts.note(stored);
+    const { fact } = stored;
+    const line = lineOf(fact, aggregate, fact.entity === 'job' ? attempts.newest(fact.index, aggregate) : null);
+    if (line === null) return null;
+    const time = paint('dim', timeOfDay(stored.occurredAt));
+    const text = printable(line.text);
+    return `${time}  ${printable(line.subject)}  ${line.style === null ? text : paint(line.style, text)}`;
+  };
 }
 
-function lineOf(fact: Fact, aggregate: RunAggregate): Line | null {
+function lineOf(fact: Fact, aggregate: RunAggregate, attempt: ToldAttempt | null): Line | null {
   const nameOf = (index: number): string => aggregate.index.plan.nodes[index]?.name ?? '?';
   switch (fact.entity) {
     case 'run':
       return runLine(fact.type, reasonText(fact.reason), aggregate);
     case 'job':
-      return jobLine(fact, nameOf(fact.index), aggregate);
+      return jobLine(fact, nameOf(fact.index), aggregate, attempt);
     case 'gate':
       return gateLine(fact, nameOf(fact.index), aggregate);
     case 'attempt':
@@ -86,13 +95,12 @@ function gateLine(fact: GateFact, subject: string, aggregate: RunAggregate): Lin
   }
 }
 
-function jobLine(fact: JobFact, subject: string, aggregate: RunAggregate): Line | null {
+function jobLine(fact: JobFact, subject: string, aggregate: RunAggregate, attempt: ToldAttempt | null): Line | null {
   const job = aggregate.job(fact.index);
-  const attempt = fact.attempt?.id ?? null;
   const reason = reasonText(fact.reason);
   switch (fact.type) {
     case 'JobStarted': {
-      const number = attempt === null ? job.attemptCount : (aggregate.attempt(attempt)?.number ?? job.attemptCount);
+      const number = attempt?.number ?? job.attemptCount;
       return { subject, text: number > 1 ? `runs, attempt ${number}` : 'runs', style: 'blue' };
     }
     case 'JobSucceeded':
@@ -102,7 +110,7 @@ function jobLine(fact: JobFact, subject: string, aggregate: RunAggregate): Line 
         style: 'green',
       };
     case 'JobFailed':
-      return { subject, text: `failed: ${failureText(fact, aggregate)}${allowed(job.failureImpact)}`, style: 'red' };
+      return { subject, text: `failed: ${failureText(fact, attempt)}${allowed(job.failureImpact)}`, style: 'red' };
     case 'JobTimedOut':
       return { subject, text: `timed out: ${reason}${allowed(job.failureImpact)}`, style: 'red' };
     case 'JobCancelled':
@@ -112,7 +120,7 @@ function jobLine(fact: JobFact, subject: string, aggregate: RunAggregate): Line 
     case 'JobLost':
       return { subject, text: 'its runner was lost (infrastructure, not the workload)', style: 'magenta' };
     case 'JobRetryScheduled':
-      return { subject, text: retryText(fact, aggregate), style: 'magenta' };
+      return { subject, text: retryText(fact, attempt), style: 'magenta' };
     case 'JobReturnedToQueue':
       return { subject, text: `back in the queue: ${reason}`, style: 'dim' };
     case 'JobTerminationRequested':
@@ -120,7 +128,7 @@ function jobLine(fact: JobFact, subject: string, aggregate: RunAggregate): Line 
     case 'JobEligible':
       return fact.from === 'Pending' || fact.from === 'RetryWaiting'
         ? null
-        : { subject, text: retryText(fact, aggregate), style: 'magenta' };
+        : { subject, text: retryText(fact, attempt), style: 'magenta' };
     case 'JobLeased':
     case 'JobPreparing':
     case 'JobUploadingOutputs':
@@ -133,14 +141,13 @@ function jobLine(fact: JobFact, subject: string, aggregate: RunAggregate): Line 
 const allowed = (impact: 'blocking' | 'allowed'): string =>
   impact === 'allowed' ? ' (allowed, dependents go on)' : '';
 
-function retryText(fact: JobFact, aggregate: RunAggregate): string {
+function retryText(fact: JobFact, attempt: ToldAttempt | null): string {
   const notBefore = fact.set.retryNotBefore ?? null;
   const when = notBefore === null ? 'at once' : `in ${durationText(notBefore - fact.at)}`;
-  return `attempt failed, job retrying ${when}: ${failureText(fact, aggregate)}`;
+  return `attempt failed, job retrying ${when}: ${failureText(fact, attempt)}`;
 }
 
-function failureText(fact: JobFact, aggregate: RunAggregate): string {
-  const last = lastAttempt(aggregate, fact.index);
+function failureText(fact: JobFact, last: ToldAttempt | null): string {
   const failureClass = fact.set.failureClass ?? last?.failureClass ?? null;
   const isInfrastructure = failureClass !== null && budgetOf(failureClass) === 'infrastructure';
   const { step = null, message = null } = last?.failureDetail ?? {};
@@ -151,12 +158,4 @@ function failureText(fact: JobFact, aggregate: RunAggregate): string {
     message,
   ];
   return parts.filter((part) => part !== null).join(', ');
-}
-
-function lastAttempt(aggregate: RunAggregate, index: number): AttemptRow | null {
-  let last: AttemptRow | null = null;
-  for (const attempt of aggregate.attempts.values()) {
-    if (attempt.jobIndex === index && (last === null || attempt.number > last.number)) last = attempt;
-  }
-  return last;
 }

@@ -8,7 +8,7 @@ import type { Store, StoredFact } from '../../../store/index.ts';
 import { createMemoryStore, StoreUnavailable } from '../../../store/index.ts';
 import { colorPaint, plainPaint } from '../output/paint.ts';
 import { cut } from './cut.ts';
-import { factLine } from './fact-lines.ts';
+import { createFactLines } from './fact-lines.ts';
 import { followRun } from './follow-run.ts';
 import { picture } from './live-rows.ts';
 import { symbolsFor } from './symbols.ts';
@@ -34,13 +34,14 @@ async function drawn(
 
 async function lines(run: RunId): Promise<readonly string[]> {
   const shown: string[] = [];
+  const lineOf = createFactLines(plainPaint);
   await followRun({
     store: stage.store,
     runId: run,
     after: 0,
     onFacts(facts, aggregate) {
       for (const fact of facts) {
-        const line = factLine(fact, aggregate, plainPaint);
+        const line = lineOf(fact, aggregate);
         if (line !== null) shown.push(line.replace(/^\d\d:\d\d:\d\d {2}/, '').replace(/run_\w{26}/, 'RUN'));
       }
     },
@@ -140,6 +141,29 @@ describe('the lines of a run', () => {
         "release  gate closed: RunCancelled",
       ]
     `);
+  });
+
+  it('tell each attempt as it was, also when the history is told at the end', async () => {
+    const run = await stage.create(host, [job('flaky', { retry: { attempts: 3, backoff: 'none' } })]);
+    const runner = await stage.runner(host, 'ada');
+    for (const message of ['first reason', 'second reason']) {
+      const offer = await runner.take('flaky');
+      await runner.accept(offer);
+      await runner.start(offer);
+      const failure = { failureClass: 'UserCommand', transient: false, exit: null, reports: [], log: null };
+      const detail = { step: null, stepIndex: null, message };
+      await runner.send({ type: 'fail', authority: offer.authority, ...failure, detail });
+    }
+    await runner.succeed(await runner.take('flaky'));
+    expect(await lines(run)).toEqual([
+      'flaky  runs',
+      'flaky  attempt failed, job retrying at once: UserCommand, first reason',
+      'flaky  runs, attempt 2',
+      'flaky  attempt failed, job retrying at once: UserCommand, second reason',
+      'flaky  runs, attempt 3',
+      'flaky  succeeded',
+      'run  succeeded',
+    ]);
   });
 
   it('000 §318 a lost runner is infrastructure', async () => {
