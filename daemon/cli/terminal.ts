@@ -2,6 +2,7 @@
 import { Writable } from 'node:stream';
 import type { Paint } from './output/paint.ts';
 import { colorPaint, plainPaint, wantsColor } from './output/paint.ts';
+import { windowOf } from './window.ts';
 
 export const outputFormats = ['table', 'json', 'jsonl', 'yaml'] as const;
 export type OutputFormat = (typeof outputFormats)[number];
@@ -53,7 +54,7 @@ export function createTerminal(process: NodeJS.Process, options: GlobalOptions):
     quiet,
     paint: painted(stdout.isTTY === true),
     errorPaint: painted(stderr.isTTY === true),
-    width: stdout.isTTY === true ? stdout.columns : null,
+    width: stdout.isTTY === true ? windowOf(stdout).columns : null,
     isLive: stderr.isTTY === true && env.TERM !== 'dumb' && !quiet,
     errorStream: stderr,
     out(text) {

@@ -2,6 +2,7 @@
 import type { RunAggregate } from '../../../machines/index.ts';
 import { isRunTerminal } from '../../../machines/index.ts';
 import type { Terminal } from '../terminal.ts';
+import { windowOf } from '../window.ts';
 import { cut } from './cut.ts';
 import { picture } from './live-rows.ts';
 import type { RunDisplay } from './run-display.ts';
@@ -23,7 +24,7 @@ export function liveDisplay(terminal: Terminal): RunDisplay {
   const erase = (): string => (drawnLines === 0 ? '' : `\u001b[${drawnLines}A\u001b[0J`);
   const draw = (): void => {
     if (latest === null || closed) return;
-    const { columns = 80, rows = 24 } = stream;
+    const { columns, rows } = windowOf(stream);
     const lines = picture({
       aggregate: latest,
       now: Date.now(),
