@@ -12,3 +12,5 @@ export type { Agent, AgentOptions } from './runner/index.ts';
 export { createAgent, createOutputStore, systemClock } from './runner/index.ts';
 export type { Store } from './store/index.ts';
 export { createMemoryStore, openSqliteStore } from './store/index.ts';
+export type { RunnerTransport } from './transport/index.ts';
+export { createMemoryLink } from './transport/memory/index.ts';

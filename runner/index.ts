@@ -18,6 +18,7 @@ export type {
   VerifiedObjects,
 } from './outputs/index.ts';
 export { collectGarbage, createOutputStore, listObjects } from './outputs/index.ts';
+export * from './protocol/index.ts';
 export type { CollectedFolders, RetentionOptions } from './retention/collect-old.ts';
 export { collectOldLogs, collectOldWorkspaces } from './retention/collect-old.ts';
 export type { SecretProviders } from './secrets/resolve-secrets.ts';
