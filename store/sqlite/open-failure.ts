@@ -54,7 +54,9 @@ function notOpened(file: string, cause: unknown): StoreOpenError {
   if (isDirectory(file))
     return new StoreOpenError('CannotOpen', { file, cause, hint: 'Name a file, not a directory.' });
   if (!isWritable(directory)) return readOnly(file, cause);
-  return new StoreOpenError('CannotOpen', { file, cause, hint: 'Look at the rights of the file and its directory.' });
+  // On a full disk SQLite cannot make the files beside the database, and says the same.
+  const hint = 'Look at the rights of the file and its directory, and whether the disk is full.';
+  return new StoreOpenError('CannotOpen', { file, cause, hint });
 }
 
 function isDirectory(place: string): boolean {
