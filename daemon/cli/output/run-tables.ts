@@ -125,11 +125,31 @@ export function runSummary(run: RunView, paint: Paint): string {
 }
 
 function failureLines(run: RunView): readonly string[] {
-  const failed = run.nodes.filter(
-    (node) => node.kind === 'job' && (node.state === 'Failed' || node.state === 'TimedOut') && node.attempts > 0,
-  );
-  const lines = failed
-    .slice(0, failuresMax)
-    .map((job) => `  ${printable(job.name)}: forgeyard job logs ${printable(shellWord(`${run.id}/${job.name}`))}`);
+  const failed = run.nodes.flatMap((node) => {
+    const failure = failureOf(node, run.id);
+    return failure === null ? [] : [failure];
+  });
+  // What decided comes before what only went wrong beside it.
+  const ordered = [...failed.filter(({ counts }) => counts), ...failed.filter(({ counts }) => !counts)];
+  const lines = ordered.slice(0, failuresMax).map(({ line }) => `  ${line}`);
   return failed.length > lines.length ? [...lines, `  and ${failed.length - lines.length} more`] : lines;
+}
+
+interface Failure {
+  readonly line: string;
+  /** Whether the result of the run depends on it. */
+  readonly counts: boolean;
+}
+
+function failureOf(node: JobLine | GateView, run: string): Failure | null {
+  const name = printable(node.name);
+  const place = printable(shellWord(`${run}/${node.name}`));
+  if (node.kind === 'gate') {
+    const isRejected = node.state === 'Rejected';
+    return isRejected ? { counts: true, line: `${name}: gate rejected, ${printable(reasonText(node.reason))}` } : null;
+  }
+  if ((node.state !== 'Failed' && node.state !== 'TimedOut') || node.attempts === 0) return null;
+  const counts = node.required && node.failureImpact === 'blocking';
+  const beside = node.required ? ' (allowed)' : ' (not required)';
+  return { counts, line: `${name}${counts ? '' : beside}: forgeyard job logs ${place}` };
 }
