@@ -2,7 +2,7 @@
  * Durable timers: claims what is due, issues the command, and lets the row become Fired in that command's commit
  * (003 §76-83). A deadline that moved (a renewed lease) is armed again; firing twice changes nothing.
  */
-import type { AttemptId, Command, Deadline, GateId, JobId, LeaseId, Timestamp } from '../../machines/index.ts';
+import { standingDueAt, timerCommand } from '../../machines/index.ts';
 import type { ClaimedTimer } from '../../store/index.ts';
 import type { Directory } from '../directory.ts';
 import { internal } from '../envelope.ts';
@@ -44,54 +44,14 @@ async function tryLater(ports: Ports, { runId, token, deadline }: ClaimedTimer):
 
 async function fire(ports: Ports, directory: Directory, timer: ClaimedTimer): Promise<void> {
   const claim = { key: timer.deadline.key, token: timer.token };
-  const command = commandFor(timer.deadline);
+  const command = timerCommand(timer.deadline);
   const result = await directory.actor(timer.runId).send(internal(command, 'system:timers', { timer: claim }));
   ports.failpoint('timer:after-command');
   if (result.outcome === 'accepted') return;
   if (result.outcome === 'rejected' && result.code === 'Overloaded') return tryLater(ports, timer);
-  const rearmAt = result.outcome === 'no-op' && result.code === 'NotDue' ? await movedTo(ports, timer) : null;
+  // Renewals move a deadline without touching its timer: the rows say where it is now.
+  const moved = result.outcome === 'no-op' && result.code === 'NotDue';
+  const actor = directory.actor(timer.runId);
+  const rearmAt = moved ? await actor.read((aggregate) => standingDueAt(aggregate, timer.deadline)) : null;
   await ports.store.settleTimers([{ runId: timer.runId, ...claim, rearmAt }]);
-}
-
-function commandFor(deadline: Deadline): Command {
-  const job = deadline.entity as JobId;
-  switch (deadline.kind) {
-    case 'run-deadline':
-      return { type: 'ReachRunDeadline' };
-    case 'queue':
-      return { type: 'ReachQueueTimeout', job };
-    case 'retry':
-      return { type: 'ReachRetryTime', job };
-    case 'offer':
-      return { type: 'ExpireOffer', job, lease: expect(deadline.lease, deadline) };
-    case 'lease':
-      return { type: 'ExpireLease', job, lease: expect(deadline.lease, deadline) };
-    case 'preparation':
-    case 'execution':
-    case 'upload':
-      return { type: 'ReachPhaseTimeout', job, attempt: expect(deadline.attempt, deadline), phase: deadline.kind };
-    case 'gate-expiry':
-      return { type: 'ExpireGate', gate: deadline.entity as GateId };
-  }
-}
-
-function expect<T extends AttemptId | LeaseId>(value: T | null, deadline: Deadline): T {
-  if (value === null) throw new Error(`timer ${deadline.key} does not name what it guards`);
-  return value;
-}
-
-/** Renewals, credit and grace move a deadline without touching its timer: where is it now? */
-async function movedTo(ports: Ports, timer: ClaimedTimer): Promise<Timestamp | null> {
-  const loaded =
-    timer.deadline.lease === null
-      ? null
-      : await ports.store.leases(timer.runId, { job: timer.deadline.entity as JobId, live: true });
-  if (loaded !== null) {
-    const lease = loaded.find((one) => one.id === timer.deadline.lease);
-    return lease === undefined ? null : lease.state === 'Offered' ? lease.offerExpiresAt : lease.expiresAt;
-  }
-  if (timer.deadline.kind !== 'queue') return null;
-  const run = await ports.store.load(timer.runId);
-  const job = run?.nodes.find((row) => row.id === timer.deadline.entity);
-  return job?.kind === 'job' && job.state === 'Eligible' ? job.queueDeadlineAt : null;
 }

@@ -6,6 +6,5 @@ export * from './moves.ts';
 export { fakeDigest, planFor, type RunHeader } from './plans.ts';
 export * from './rows.ts';
 export { deepFreeze, sameValue } from './same-value.ts';
-export { timerCommand } from './timer-command.ts';
 export { deadlinesOf, foldTimers, type TimerFold, timerDifferences } from './timers.ts';
 export { createWorld, type World, type WorldOptions } from './world.ts';

@@ -1,5 +1,6 @@
 /** What a drawn step does to a world: the next thing that makes sense, or something nobody should do. */
 import type { Authority, Command, FailureClass, GateRow, JobRow } from '../../machines/index.ts';
+import { timerCommand } from '../../machines/index.ts';
 import type { RunnerWord, World } from '../core/index.ts';
 import {
   cancelRun,
@@ -10,7 +11,6 @@ import {
   oneOutput,
   runnerMessage,
   sessionOf,
-  timerCommand,
 } from '../core/index.ts';
 import type { Draw } from './draws.ts';
 import { pick } from './draws.ts';

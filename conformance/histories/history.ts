@@ -1,15 +1,8 @@
 /** One history: a plan, drawn steps against it, then the run is brought to its end and judged. */
 import type { Charts, ExecutablePlan } from '../../machines/index.ts';
-import { isRunTerminal } from '../../machines/index.ts';
+import { isRunTerminal, timerCommand } from '../../machines/index.ts';
 import type { World } from '../core/index.ts';
-import {
-  createWorld,
-  decideGate,
-  runnerMessage,
-  sameValue,
-  timerCommand,
-  wholeFoldDifferences,
-} from '../core/index.ts';
+import { createWorld, decideGate, runnerMessage, sameValue, wholeFoldDifferences } from '../core/index.ts';
 import type { Issued } from './commands.ts';
 import { commandFor, nextFor, openGates, passTime } from './commands.ts';
 import type { Draw } from './draws.ts';

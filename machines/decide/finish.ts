@@ -2,9 +2,9 @@
 
 import { brokenInvariants } from '../invariants.ts';
 import type { Changes, CommitGuard, Deadline, TimerChanges } from '../model/decision.ts';
-import type { GateRow, JobRow, NodeRow } from '../model/rows.ts';
+import type { GateRow, JobRow } from '../model/rows.ts';
 import type { Draft, RunView } from '../state/run-state.ts';
-import { attemptDeadlines, gateDeadlines, jobDeadlines, leaseDeadlines, runDeadlines } from './deadlines.ts';
+import { attemptDeadlines, leaseDeadlines, nodeDeadlines, runDeadlines } from './deadlines.ts';
 
 export function finish(draft: Draft, guards: readonly CommitGuard[], judge: readonly number[]): Changes {
   const run = { ...draft.run, sequence: draft.sequence };
@@ -57,9 +57,6 @@ function timerChanges(draft: Draft, base: RunView): TimerChanges {
 }
 
 const none: readonly Deadline[] = [];
-
-const nodeDeadlines = (row: NodeRow): readonly Deadline[] =>
-  row.kind === 'job' ? jobDeadlines(row) : gateDeadlines(row);
 
 const isSame = (old: Deadline, one: Deadline): boolean =>
   old.key === one.key && old.dueAt === one.dueAt && old.kind === one.kind;

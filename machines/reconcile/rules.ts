@@ -3,12 +3,20 @@
  * 003 §63-66, §181-189). Pure: rows and a time in, issues out. A repair is an ordinary command, so it re-checks
  * everything and a second pass finds nothing.
  */
-import { leaseEndsAt } from '../authority.ts';
+import {
+  attemptDeadlines,
+  gateDeadlines,
+  jobDeadlines,
+  leaseDeadlines,
+  runDeadlines,
+  timerCommand,
+} from '../decide/deadlines.ts';
 import { isUnneededGate } from '../decide/propagate.ts';
 import { checkRun } from '../invariants.ts';
 import type { Command } from '../model/commands.ts';
+import type { Deadline, TimerKind } from '../model/decision.ts';
 import type { SessionId, Timestamp } from '../model/ids.ts';
-import type { AttemptRow, GateRow, JobRow, LeaseRow } from '../model/rows.ts';
+import type { GateRow, JobRow, LeaseRow } from '../model/rows.ts';
 import { isAttemptTerminal, isJobActive, isLeaseLive, isRunTerminal } from '../model/states.ts';
 import { isWaitingForVerdict, judgeNode } from '../policies/dependencies.ts';
 import type { RunAggregate } from '../state/run-state.ts';
@@ -96,9 +104,31 @@ function runIssues(state: RunAggregate, facts: ReconcileFacts): readonly Reconci
     return state.heldJobs === 0 ? [issue('RunNotDrained', { type: 'JudgeNodes', nodes: [] })] : overdue;
   }
   if (state.openNodes === 0) return [issue('RunNotSettled', { type: 'JudgeNodes', nodes: [] })];
-  if (run.deadlineAt !== null && run.deadlineAt <= facts.now)
-    return [issue('RunDeadlineOverdue', { type: 'ReachRunDeadline' })];
-  return [];
+  return overdue(runDeadlines(run), facts).map(({ code, repair }) => issue(code, repair));
+}
+
+const overdueCodes: { readonly [K in TimerKind]: ReconcileIssueCode } = {
+  'run-deadline': 'RunDeadlineOverdue',
+  queue: 'QueueTimeoutOverdue',
+  retry: 'RetryOverdue',
+  offer: 'OfferOverdue',
+  lease: 'LeaseOverdue',
+  preparation: 'PhaseTimeoutOverdue',
+  execution: 'PhaseTimeoutOverdue',
+  upload: 'PhaseTimeoutOverdue',
+  'gate-expiry': 'GateExpiryOverdue',
+};
+
+interface Found {
+  readonly code: ReconcileIssueCode;
+  readonly repair: Command;
+}
+
+/** Deadlines whose timers should have fired. */
+function overdue(deadlines: readonly Deadline[], facts: ReconcileFacts): readonly Found[] {
+  return deadlines
+    .filter(({ dueAt }) => dueAt <= facts.now)
+    .map((deadline) => ({ code: overdueCodes[deadline.kind], repair: timerCommand(deadline) }));
 }
 
 function gateIssues(state: RunAggregate, gate: GateRow, facts: ReconcileFacts): readonly ReconcileIssue[] {
@@ -110,9 +140,8 @@ function gateIssues(state: RunAggregate, gate: GateRow, facts: ReconcileFacts): 
     repair,
   });
   if (isUnneededGate(state, gate.index)) return [issue('GateNotNeeded', { type: 'JudgeNodes', nodes: [gate.index] })];
-  if (gate.openedAt !== null && gate.expiresAt !== null && gate.expiresAt <= facts.now) {
-    return [issue('GateExpiryOverdue', { type: 'ExpireGate', gate: gate.id })];
-  }
+  const expired = overdue(gateDeadlines(gate), facts);
+  if (expired.length > 0) return expired.map(({ code, repair }) => issue(code, repair));
   return verdictDue(state, gate.index) ? [issue('VerdictDue', { type: 'JudgeNodes', nodes: [gate.index] })] : [];
 }
 
@@ -133,24 +162,21 @@ function jobIssues(state: RunAggregate, job: JobRow, facts: ReconcileFacts): rea
     case 'Lost':
       return [issue('LostUnresolved', { type: 'ResolveLost', job: job.id })];
     case 'RetryWaiting':
-      return overdue(job.retryNotBefore, facts) ? [issue('RetryOverdue', { type: 'ReachRetryTime', job: job.id })] : [];
     case 'Eligible':
-      return overdue(job.queueDeadlineAt, facts)
-        ? [issue('QueueTimeoutOverdue', { type: 'ReachQueueTimeout', job: job.id })]
-        : [];
+      return overdue(jobDeadlines(job), facts).map(({ code, repair }) => issue(code, repair));
     default:
       return activeIssues(state, job, facts);
   }
 }
-
-const overdue = (at: Timestamp | null, facts: ReconcileFacts): boolean => at !== null && at <= facts.now;
 
 function activeIssues(state: RunAggregate, job: JobRow, facts: ReconcileFacts): readonly ReconcileIssue[] {
   const lease = job.currentLease === null ? undefined : state.lease(job.currentLease);
   const attempt = job.currentAttempt === null ? undefined : state.attempt(job.currentAttempt);
   if (lease === undefined || attempt === undefined || !isLeaseLive(lease.state) || isAttemptTerminal(attempt.state))
     return [];
-  return [...leaseIssues(job, lease, facts), ...phaseIssues(job, attempt, facts)].map((found) => ({
+  // With an intent the phase's timeout has nothing left to say; the lease bounds the rest.
+  const phase = job.intent === null ? overdue(attemptDeadlines(attempt), facts) : [];
+  return [...leaseIssues(job, lease, facts), ...phase].map((found) => ({
     severity: 'Warning',
     entity: job.id,
     detail: `job ${job.node} ${job.state}`,
@@ -158,40 +184,8 @@ function activeIssues(state: RunAggregate, job: JobRow, facts: ReconcileFacts): 
   }));
 }
 
-type Found = Pick<ReconcileIssue, 'code' | 'repair'>;
-
 function leaseIssues(job: JobRow, lease: LeaseRow, facts: ReconcileFacts): readonly Found[] {
-  const target = { job: job.id, lease: lease.id };
-  if (overdue(leaseEndsAt(lease), facts)) {
-    return lease.state === 'Offered'
-      ? [{ code: 'OfferOverdue', repair: { type: 'ExpireOffer', ...target } }]
-      : [{ code: 'LeaseOverdue', repair: { type: 'ExpireLease', ...target } }];
-  }
-  if (lease.state === 'Offered' && !facts.isSessionActive(lease.session)) {
-    return [{ code: 'OfferToInactiveSession', repair: { type: 'RevokeLease', ...target } }];
-  }
-  return [];
-}
-
-function phaseIssues(job: JobRow, attempt: AttemptRow, facts: ReconcileFacts): readonly Found[] {
-  if (job.intent !== null) return [];
-  const due = (phase: 'preparation' | 'execution' | 'upload', at: Timestamp | null): readonly Found[] =>
-    overdue(at, facts)
-      ? [
-          {
-            code: 'PhaseTimeoutOverdue',
-            repair: { type: 'ReachPhaseTimeout', job: job.id, attempt: attempt.id, phase },
-          },
-        ]
-      : [];
-  switch (attempt.state) {
-    case 'Preparing':
-      return [...due('preparation', attempt.preparationDeadlineAt), ...due('execution', attempt.executionDeadlineAt)];
-    case 'Running':
-      return due('execution', attempt.executionDeadlineAt);
-    case 'UploadingOutputs':
-      return due('upload', attempt.uploadDeadlineAt);
-    default:
-      return [];
-  }
+  const expired = overdue(leaseDeadlines(lease), facts);
+  if (expired.length > 0 || lease.state !== 'Offered' || facts.isSessionActive(lease.session)) return expired;
+  return [{ code: 'OfferToInactiveSession', repair: { type: 'RevokeLease', job: job.id, lease: lease.id } }];
 }
