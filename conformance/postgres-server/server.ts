@@ -64,6 +64,12 @@ export async function createPostgresServer(options: ServerOptions = {}): Promise
     `${name}=${value}`,
   ]);
   let child: ChildProcess | null = null;
+  // A test that ends its process early must not leave a server behind.
+  const takeAlong = (): void => {
+    child?.kill('SIGQUIT');
+    rmSync(directory, { recursive: true, force: true });
+  };
+  process.once('exit', takeAlong);
 
   const stop = async (signal: NodeJS.Signals): Promise<void> => {
     const running = child;
@@ -90,6 +96,7 @@ export async function createPostgresServer(options: ServerOptions = {}): Promise
     crash: () => stop('SIGQUIT'),
     async close() {
       await stop('SIGINT');
+      process.removeListener('exit', takeAlong);
       rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
     },
     [Symbol.asyncDispose]: () => server.close(),
