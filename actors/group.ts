@@ -18,6 +18,7 @@ import type { AuditEntry, Receipt, RunCommit, StoredFact, TimerClaim } from '../
 import type { CommandResult } from './api.ts';
 import type { Waiting } from './envelope.ts';
 import type { Ids } from './ports.ts';
+import { storedFacts } from './stored-facts.ts';
 
 export interface Answered {
   readonly waiting: Waiting;
@@ -32,8 +33,6 @@ export interface Group {
   readonly judge: readonly number[];
   readonly lost: readonly JobId[];
 }
-
-export const factSchemaVersion = 1;
 
 /** Decides the commands one after the other on the aggregate, which moves ahead of the store until the commit. */
 export function decideGroup(
@@ -119,29 +118,13 @@ function collect(aggregate: RunAggregate, ids: Ids): Collector {
   const judge = new Set<number>();
   const lost = new Set<JobId>();
 
-  const addFacts = (waiting: Waiting, changes: Changes): void => {
-    let causationId: EventId | null = waiting.envelope.causationId;
-    for (const fact of changes.facts) {
-      if (fact.type === 'LeaseGranted') newLeases.add(fact.id);
-      const eventId = ids.uuid() as EventId;
-      facts.push({
-        eventId,
-        schemaVersion: factSchemaVersion,
-        runId: changes.run.id,
-        sequence: fact.sequence,
-        occurredAt: fact.at,
-        actor: waiting.envelope.actor,
-        correlationId: waiting.envelope.correlationId ?? (changes.run.id as unknown as StoredFact['correlationId']),
-        causationId,
-        fact,
-      });
-      causationId = eventId;
-    }
-  };
-
   return {
     add(waiting, changes, context) {
-      addFacts(waiting, changes);
+      const { actor, correlationId, causationId, timer, audited } = waiting.envelope;
+      const origin = { runId: changes.run.id, actor, correlationId, causationId };
+      // Not by spreading: a commit may hold more facts than a call takes arguments.
+      for (const fact of storedFacts(changes.facts, origin, ids)) facts.push(fact);
+      for (const fact of changes.facts) if (fact.type === 'LeaseGranted') newLeases.add(fact.id);
       for (const row of changes.jobs) jobs.set(row.id, row);
       for (const row of changes.gates) gates.set(row.id, row);
       for (const row of changes.attempts) attempts.set(row.id, row);
@@ -157,7 +140,6 @@ function collect(aggregate: RunAggregate, ids: Ids): Collector {
       for (const guard of changes.guards) addGuard(guards, newLeases, guard);
       for (const at of changes.judge) judge.add(at);
       for (const job of changes.lost) lost.add(job);
-      const { timer, audited } = waiting.envelope;
       if (timer !== null) fired.set(timer.key, timer);
       if (audited !== null) audit.push(auditEntry(waiting, changes.run.id, context.now, ids));
     },

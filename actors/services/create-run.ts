@@ -1,5 +1,5 @@
 /** Creates a run from a compiled plan, once per request id (000 §219-223, §375.1). */
-import type { EventId, RunId, RunRow } from '../../machines/index.ts';
+import type { RunId, RunRow } from '../../machines/index.ts';
 import { decideContext, decideCreate } from '../../machines/index.ts';
 import type { RunCommit, StoredFact } from '../../store/index.ts';
 import type { CreateRunRequest, CreateRunResult } from '../api.ts';
@@ -7,9 +7,9 @@ import { isAllowed } from '../authorise.ts';
 import type { Committer } from '../committer.ts';
 import type { Directory } from '../directory.ts';
 import { internal } from '../envelope.ts';
-import { factSchemaVersion } from '../group.ts';
 import type { Heartbeat } from '../heartbeat.ts';
 import type { Ports } from '../ports.ts';
+import { storedFacts } from '../stored-facts.ts';
 import { recordDenial } from '../submit.ts';
 import { supersedeOlder } from './supersede.ts';
 
@@ -130,36 +130,15 @@ function firstCommit(ports: CreateRunPorts, request: CreateRunRequest, runId: Ru
     gates: nodes.filter((row) => row.kind === 'gate'),
     attempts: [],
     leases: [],
-    facts: envelopes(ports, changes.facts, runId, request.actor.id),
+    facts: storedFacts(
+      changes.facts,
+      { runId, actor: request.actor.id, correlationId: null, causationId: null },
+      ports.ids,
+    ),
     timers: { ...changes.timers, fired: [] },
     guards: [],
     receipts: [],
     audit: [],
   };
   return { commit, judge: changes.judge };
-}
-
-function envelopes(
-  ports: Ports,
-  facts: readonly StoredFact['fact'][],
-  runId: RunId,
-  actor: string,
-): readonly StoredFact[] {
-  let causationId: EventId | null = null;
-  return facts.map((fact) => {
-    const eventId = ports.ids.uuid() as EventId;
-    const stored: StoredFact = {
-      eventId,
-      schemaVersion: factSchemaVersion,
-      runId,
-      sequence: fact.sequence,
-      occurredAt: fact.at,
-      actor,
-      correlationId: runId as unknown as StoredFact['correlationId'],
-      causationId,
-      fact,
-    };
-    causationId ??= eventId;
-    return stored;
-  });
 }
