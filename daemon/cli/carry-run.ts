@@ -40,7 +40,9 @@ export async function carryRun(terminal: Terminal, opened: OpenedStore, options:
     onInterrupt() {
       if (runId === null) return leave('SIGINT');
       display.note('cancelling; Ctrl-C again leaves at once');
-      void host.runtime.runs.cancel(runId, { actor: localActor(), message: 'Ctrl-C' });
+      host.runtime.runs.cancel(runId, { actor: localActor(), message: 'Ctrl-C' }).catch((error: unknown) => {
+        display.note(`not cancelled: ${error instanceof Error ? error.message : String(error)}`);
+      });
     },
     onLeave: leave,
   });
