@@ -111,7 +111,7 @@ function noteText(job: JobLine): string {
   return [retry || reasonText(job.reason), impact, intent].filter((text) => text !== '').join(', ');
 }
 
-/** Jobs shown with their logs when a run has failed. */
+/** Jobs and gates named when a run has failed. */
 const failuresMax = 5;
 
 export function runSummary(run: RunView, paint: Paint): string {
@@ -148,8 +148,10 @@ function failureOf(node: JobLine | GateView, run: string): Failure | null {
     const isRejected = node.state === 'Rejected';
     return isRejected ? { counts: true, line: `${name}: gate rejected, ${printable(reasonText(node.reason))}` } : null;
   }
-  if ((node.state !== 'Failed' && node.state !== 'TimedOut') || node.attempts === 0) return null;
+  if (node.state !== 'Failed' && node.state !== 'TimedOut') return null;
   const counts = node.required && node.failureImpact === 'blocking';
   const beside = node.required ? ' (allowed)' : ' (not required)';
-  return { counts, line: `${name}${counts ? '' : beside}: forgeyard job logs ${place}` };
+  // A job that no runner took has no log.
+  const command = node.attempts === 0 ? 'explain' : 'logs';
+  return { counts, line: `${name}${counts ? '' : beside}: forgeyard job ${command} ${place}` };
 }
