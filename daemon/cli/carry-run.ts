@@ -91,6 +91,7 @@ async function createHost(
     store,
     env: terminal.env,
     onEvent(event) {
+      if (event.kind === 'keeperFailed') display.note(`the runner has stopped, leave and resume: ${event.message}`);
       // Busy and Draining are how an agent says "later"; the others are worth a look.
       if (event.kind !== 'offerRefused' || event.reason === 'Busy' || event.reason === 'Draining') return;
       display.note(`the runner refused a job: ${event.reason}${event.message === null ? '' : `, ${event.message}`}`);

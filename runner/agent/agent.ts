@@ -88,6 +88,12 @@ export function createAgent(options: AgentOptions): Agent {
         onEvent({ kind: 'transportRecovered' });
         void resyncAll();
         break;
+      case 'failed':
+        active.onKeeper(event);
+        onEvent({ kind: 'keeperFailed', message: event.message });
+        // Nothing would end work whose lease has run out: better no runner than that.
+        void close(true);
+        break;
       default:
         active.onKeeper(event);
     }

@@ -25,6 +25,8 @@ export type AgentEvent =
   | { readonly kind: 'attemptEnded'; readonly attempt: string; readonly end: AttemptEnd }
   | { readonly kind: 'transportTroubled'; readonly message: string }
   | { readonly kind: 'transportRecovered' }
+  /** Nothing guards the deadlines of leases any more: the agent ends its work and closes. */
+  | { readonly kind: 'keeperFailed'; readonly message: string }
   | { readonly kind: 'leftoversSwept'; readonly attempt: string; readonly groupsKilled: number }
   /** A workspace that could not be removed. */
   | { readonly kind: 'workspaceLeft'; readonly attempt: string; readonly message: string };

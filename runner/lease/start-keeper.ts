@@ -55,7 +55,14 @@ function startThread({ transport, emit }: StartKeeperOptions): LeaseKeeper {
     execArgv: [],
     name: 'forgeyard-lease-keeper',
   });
-  const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+  let closing = false;
+  let problem = 'its thread has ended';
+  const exited = new Promise<void>((resolve) => {
+    worker.once('exit', () => {
+      if (!closing) emit({ kind: 'failed', message: problem });
+      resolve();
+    });
+  });
   const post = (message: ToKeeper) => worker.postMessage(message);
   const relay = async (call: number, request: RunnerRequest) => {
     try {
@@ -69,7 +76,7 @@ function startThread({ transport, emit }: StartKeeperOptions): LeaseKeeper {
     else void relay(message.call, message.request);
   });
   worker.on('error', (cause: unknown) => {
-    emit({ kind: 'failed', message: cause instanceof Error ? cause.message : String(cause) });
+    problem = cause instanceof Error ? cause.message : String(cause);
   });
   worker.unref();
   return {
@@ -80,6 +87,7 @@ function startThread({ transport, emit }: StartKeeperOptions): LeaseKeeper {
     unwatch: (attempt) => post({ kind: 'unwatch', attempt }),
     close() {
       // Waited for: it must not be left out of the count of what keeps the process alive.
+      closing = true;
       worker.ref();
       post({ kind: 'close' });
       return exited;
