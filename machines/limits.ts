@@ -11,7 +11,7 @@ export const limits = {
   refusalsMax: 5,
   /** Sessions remembered as refusing a job; older ones are forgotten. */
   refusedByMax: 8,
-  /** ms a session is passed over for a job it refused, unless another had the chance; ms a job rests that no grant fits. */
+  /** ms a session is passed over for a job it refused, unless another had the chance; ms a failed grant stands back. */
   refusalBackoffMs: 5_000,
   /** ms an offer stays open (000 §38). */
   offerTtlMs: 10_000,

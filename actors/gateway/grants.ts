@@ -7,6 +7,7 @@ import type { AttemptId, LeaseId, LeaseRow, SessionRow, Timestamp } from '../../
 import type { Offer } from '../../runner/protocol/index.ts';
 import { encodedBytes, messageBytesMax } from '../../runner/protocol/index.ts';
 import type { EligibleJob } from '../../store/index.ts';
+import { StoreUnavailable } from '../../store/index.ts';
 import type { Directory } from '../directory.ts';
 import { internal } from '../envelope.ts';
 import type { Ports } from '../ports.ts';
@@ -41,7 +42,7 @@ const offersBytesMax = messageBytesMax - 256;
 export function createGrants(ports: Ports, directory: Directory): Grants {
   // Jobs another poll of this process is just granting; a hint that saves lost compare-and-sets.
   const granting = new Set<string>();
-  // Jobs that could not be granted, and when, oldest first: for a while they make room for what is behind them.
+  // Jobs that could not be granted, and when, oldest first: for a while all others come before them.
   const failedAt = new Map<string, Timestamp>();
 
   const measure = async (session: SessionRow, candidate: EligibleJob): Promise<Grantable | null> => {
@@ -88,8 +89,11 @@ export function createGrants(ports: Ports, directory: Directory): Grants {
     try {
       return await work;
     } catch (error) {
-      failedAt.delete(candidate.jobId);
-      failedAt.set(candidate.jobId, ports.store.now());
+      // A store out of reach says nothing about the job.
+      if (!(error instanceof StoreUnavailable)) {
+        failedAt.delete(candidate.jobId);
+        failedAt.set(candidate.jobId, ports.store.now());
+      }
       ports.report(`grant of job ${candidate.jobId}`, error);
       return null;
     }
@@ -125,10 +129,11 @@ export function createGrants(ports: Ports, directory: Directory): Grants {
         capabilities: session.capabilities,
         limit: free * 2 + granting.size + failedAt.size + 16,
       });
-      const chosen = found
-        .filter(({ jobId }) => !granting.has(jobId) && !failedAt.has(jobId))
-        .filter((one) => !mustWait(one, session, now, ports.limits.refusalBackoffMs))
-        .slice(0, free);
+      const open = found.filter(
+        (one) => !granting.has(one.jobId) && !mustWait(one, session, now, ports.limits.refusalBackoffMs),
+      );
+      const failed = open.filter(({ jobId }) => failedAt.has(jobId));
+      const chosen = [...open.filter(({ jobId }) => !failedAt.has(jobId)), ...failed].slice(0, free);
       for (const one of chosen) granting.add(one.jobId);
       try {
         const measured = await Promise.all(chosen.map((one) => alone(one, measure(session, one))));
