@@ -8,8 +8,11 @@ import type { Credit, Store } from '../store/index.ts';
 import type { Waiting } from './envelope.ts';
 import { internal } from './envelope.ts';
 
-/** `late`: messages about attempts that have ended; they may have been answered before. */
-export type Hydrated = { readonly late: readonly MessageId[] } | 'behind';
+/**
+ * `late`: messages about attempts that have ended; they may have been answered before. `fetched`: attempts that are in
+ * memory for this group only.
+ */
+export type Hydrated = { readonly late: readonly MessageId[]; readonly fetched: readonly AttemptId[] } | 'behind';
 
 /** `fresh`: the state was loaded after `now`. 'behind': memory is older than the store and must be loaded anew. */
 export async function hydrate(
@@ -38,7 +41,7 @@ export async function hydrate(
       if (state.attempt(row.id) === undefined) state.putAttempt(row);
   }
   if (doubtful && !fresh && (await takeOverLeases(store, state)) === 'behind') return 'behind';
-  return { late };
+  return { late, fetched: [...unknown] };
 }
 
 /** Renewals, and the end of a session, change a lease row without a fact; any other difference means memory is old. */

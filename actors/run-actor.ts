@@ -36,7 +36,10 @@ export interface RunActor {
   readonly runId: RunId;
   /** Never rejects for an outcome of the command; only when the store is out of reach. */
   send(envelope: Envelope): Promise<CommandResult>;
-  /** Reads the state, loading it if need be; null where there is no such run. */
+  /**
+   * Reads the state, loading it if need be; null where there is no such run. It may be behind the store, and while a
+   * commit is under way ahead of it: what is read is a hint, and what is made of it a command.
+   */
   read<T>(reader: (aggregate: RunAggregate) => T): Promise<T | null>;
   /** Brings memory up to the store: another process may have written, or renewed leases without a fact. */
   refresh(): Promise<void>;
@@ -135,6 +138,7 @@ export function createRunActor(runId: RunId, ports: RunActorPorts): RunActor {
     const sessions = undecided.flatMap((one) => sessionOf(one.envelope.command) ?? []);
     const active = await ports.sessions.activeAmong(sessions);
     const group = decideGroup(state, undecided, (waiting) => contextFor(waiting, now, active), ports.ids);
+    state.forget(hydrated.fetched, []);
     if (group.commit === null) return answerWithoutCommit(state, fresh, group.answered);
     return settle(group, await ports.committer.commit(group.commit));
   };

@@ -3,7 +3,7 @@ import type { CorrelationId, EventId, Fact, RunId } from '../machines/index.ts';
 import type { StoredFact } from '../store/index.ts';
 import type { Ids } from './ports.ts';
 
-export const factSchemaVersion = 1;
+const factSchemaVersion = 1;
 
 export interface FactOrigin {
   readonly runId: RunId;

@@ -1,4 +1,4 @@
-/** Between the wire and the core: plain strings become branded ids here and nowhere else, times become durations. */
+/** Between the wire and the core: an authority becomes one of branded ids, times become durations. */
 import type { Authority, DirectiveValue } from '../../machines/index.ts';
 import type { Directive, MessageAuthority, RunnerReply } from '../../runner/protocol/index.ts';
 
