@@ -2,7 +2,7 @@
 import type { Runtime } from '../../actors/index.ts';
 import type { RunAggregate, RunId } from '../../machines/index.ts';
 import type { Host } from '../compose/index.ts';
-import { loadHost, localActor } from '../compose/index.ts';
+import { liveSessions, loadHost, localActor } from '../compose/index.ts';
 import { publicId } from '../ids/index.ts';
 import { runView } from '../views/index.ts';
 import type { ExitCode } from './exit-codes.ts';
@@ -11,6 +11,7 @@ import type { HostSettings } from './host-options.ts';
 import { createDisplay } from './live/display.ts';
 import { followRun } from './live/follow-run.ts';
 import type { RunDisplay } from './live/run-display.ts';
+import { createWaitNotes, keepLooking } from './live/wait-notes.ts';
 import { emit } from './output/emit.ts';
 import { runSummary } from './output/run-tables.ts';
 import type { LeaveSignal } from './signals.ts';
@@ -36,6 +37,7 @@ export async function carryRun(terminal: Terminal, opened: OpenedStore, options:
   const leaving = new AbortController();
   let left: LeaveSignal | null = null;
   let runId: RunId | null = null;
+  let stopLooking = (): void => undefined;
   const unwatch = watchSignals(process, {
     onInterrupt() {
       if (runId === null) return leave('SIGINT');
@@ -56,15 +58,21 @@ export async function carryRun(terminal: Terminal, opened: OpenedStore, options:
     runId = await options.begin(host.runtime, display);
     terminal.progress(`carrying ${publicId('run', runId)}`);
     const stopProgress = host.runtime.feed.onProgress(display.progress);
+    const waits = createWaitNotes({ sessions: () => liveSessions(opened.store), note: display.note });
+    stopLooking = keepLooking(waits);
     const ended = await followRun({
       store: opened.store,
       runId,
       after: 0,
-      onFacts: display.show,
+      onFacts(facts, aggregate) {
+        display.show(facts, aggregate);
+        waits.show(aggregate);
+      },
       subscribe: host.runtime.feed.onFacts,
       signal: leaving.signal,
     });
     stopProgress();
+    stopLooking();
     if (left !== null) return await goAway(host, display, { signal: left, runId });
     display.close();
     await drain(host, terminal);
@@ -74,6 +82,7 @@ export async function carryRun(terminal: Terminal, opened: OpenedStore, options:
     throw error;
   } finally {
     unwatch();
+    stopLooking();
     display.close();
   }
 }

@@ -2,10 +2,11 @@
 import type { JobRow, NodeRow } from '../../machines/index.ts';
 import { isGateEnded, isJobActive, isJobEnded, isRunTerminal, reasonSentences } from '../../machines/index.ts';
 import { publicId } from '../ids/index.ts';
-import { clockText, durationText, isRetrying, reasonText } from '../views/index.ts';
+import { clockText, durationText, isRetrying, reasonText, shellWord } from '../views/index.ts';
 import type { ExplainRows, Explanation } from './explanation.ts';
 import { address } from './explanation.ts';
 import { limited, nextAbout } from './needs.ts';
+import { unmetCapabilities, unmetText } from './unmet.ts';
 
 export function explainRun(rows: ExplainRows): Explanation {
   const { run } = rows.loaded;
@@ -51,10 +52,17 @@ function going(rows: ExplainRows): Answer {
   if (run.intent !== null) {
     const working = jobs.filter((job) => isJobActive(job.state));
     because.unshift(`it was asked to end (${run.intent.kind}) ${durationText(now - run.intent.requestedAt)} ago`);
-    because.push(`${working.length} jobs are still stopping: ${names(working)}`);
+    because.push(
+      `${working.length === 1 ? '1 job is' : `${working.length} jobs are`} still stopping: ${names(working)}`,
+    );
   }
   const counted = groups(jobs);
   because.push(...counted);
+  for (const unmet of unmetCapabilities(jobs, sessions)) {
+    because.push(unmetText(unmet));
+    const flags = unmet.capabilities.map((name) => `--capability ${shellWord(name)}`).join(' ');
+    next.push(`connect a runner that has it: forgeyard run watch --resume ${publicId('run', run.id)} ${flags}`);
+  }
   if (sessions.length === 0) {
     because.push('no process carries it: no runner is connected');
     next.push(`forgeyard run watch --resume ${publicId('run', run.id)} carries it here`);

@@ -225,6 +225,20 @@ describe('explain a run', () => {
     `);
   });
 
+  it('whose job needs what no connected runner has: says so, as the explanation of the job does', async () => {
+    const run = await stage.create(host, [job('a', { capabilities: ['gpu', 'linux'] }), job('b')]);
+    await stage.runner(host, 'ada', { capabilities: ['linux'] });
+    expect(text(explainRun(await rows(run)))).toMatchInlineSnapshot(`
+      "run RUN: Queued
+        0 of 2 jobs and gates have ended
+        ready, waiting for a runner: a, b
+        a  waits for a runner with gpu; none is connected
+        -> connect a runner that has it: forgeyard run watch --resume RUN --capability gpu
+        -> job a has to end (Eligible): forgeyard job explain RUN/a
+        -> job b has to end (Eligible): forgeyard job explain RUN/b"
+    `);
+  });
+
   it('that nobody carries, and one that is being cancelled', async () => {
     const run = await stage.create(host, [job('a')]);
     expect(text(explainRun(await rows(run)))).toMatchInlineSnapshot(`
@@ -242,7 +256,7 @@ describe('explain a run', () => {
       "run RUN: Cancelling
         it was asked to end (Cancelled) 0.0s ago
         0 of 1 jobs and gates have ended
-        1 jobs are still stopping: a
+        1 job is still stopping: a
         running: a
         -> job a has to end (Preparing): forgeyard job explain RUN/a"
     `);

@@ -10,7 +10,9 @@ import { findRun } from '../find/index.ts';
 import type { HostFlags } from '../host-options.ts';
 import { hostSettings } from '../host-options.ts';
 import { createDisplay } from '../live/display.ts';
+import type { FollowOptions } from '../live/follow-run.ts';
 import { followRun } from '../live/follow-run.ts';
+import { createWaitNotes, keepLooking } from '../live/wait-notes.ts';
 import { emit } from '../output/emit.ts';
 import { runSummary } from '../output/run-tables.ts';
 import type { LeaveSignal } from '../signals.ts';
@@ -44,12 +46,19 @@ async function watchOnly(terminal: Terminal, { store }: OpenedStore, run: RunRow
   };
   // Watching is only looking: a signal ends the looking and nothing else.
   const unwatch = watchSignals(process, { onInterrupt: () => leave('SIGINT'), onLeave: leave });
+  const waits = createWaitNotes({ sessions: () => liveSessions(store), note: display.note });
+  const stopLooking = keepLooking(waits);
   try {
     const isCarried = (await liveSessions(store)).length > 0;
     if (!isCarried && run.finishedAt === null)
       display.note(`nobody carries this run; forgeyard run watch --resume ${publicId('run', run.id)} would`);
-    await followRun({ store, runId: run.id, after: 0, onFacts: display.show, signal: leaving.signal });
+    const onFacts: FollowOptions['onFacts'] = (facts, aggregate) => {
+      display.show(facts, aggregate);
+      waits.show(aggregate);
+    };
+    await followRun({ store, runId: run.id, after: 0, onFacts, signal: leaving.signal });
   } finally {
+    stopLooking();
     display.close();
     unwatch();
   }

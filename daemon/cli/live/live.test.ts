@@ -12,6 +12,7 @@ import { createFactLines } from './fact-lines.ts';
 import { followRun } from './follow-run.ts';
 import { picture } from './live-rows.ts';
 import { symbolsFor } from './symbols.ts';
+import { createWaitNotes } from './wait-notes.ts';
 
 let stage: Stage;
 let host: Host;
@@ -240,6 +241,26 @@ describe('following a run', () => {
     if (!isRunId(other)) throw new Error('the same id');
     const options = { store: stage.store, runId: other, after: 0, onFacts: () => undefined };
     expect(await followRun({ ...options, signal: new AbortController().signal })).toBeNull();
+  });
+});
+
+describe('a wait for what no runner has', () => {
+  it('is said once, and not while a runner may take the job', async () => {
+    const run = await stage.create(host, [job('a', { capabilities: ['gpu'] }), job('b', { capabilities: ['linux'] })]);
+    const told: string[] = [];
+    const notes = createWaitNotes({
+      sessions: async () => await stage.store.sessions({ live: true }),
+      note: (line) => told.push(line.replace(/run_\w{26}/, 'RUN')),
+    });
+    const loaded = await stage.store.load(run);
+    if (loaded === null) throw new Error('no such run');
+    notes.show(aggregateOf(loaded));
+    await notes.look();
+    expect(told).toEqual([]);
+    await stage.runner(host, 'ada', { capabilities: ['linux'] });
+    await notes.look();
+    await notes.look();
+    expect(told).toEqual(['a  waits for a runner with gpu; none is connected (forgeyard run explain RUN)']);
   });
 });
 
