@@ -101,6 +101,8 @@ async function createHost(
     env: terminal.env,
     onEvent(event) {
       if (event.kind === 'keeperFailed') display.note(`the runner has stopped, leave and resume: ${event.message}`);
+      if (event.kind === 'diskShort') display.note(diskShortText(event.freeBytesMin));
+      if (event.kind === 'diskRoomAgain') display.note('there is room on the disk again: the runner takes jobs');
       // Busy and Draining are how an agent says "later"; the others are worth a look.
       if (event.kind !== 'offerRefused' || event.reason === 'Busy' || event.reason === 'Draining') return;
       display.note(`the runner refused a job: ${event.reason}${event.message === null ? '' : `, ${event.message}`}`);
@@ -108,6 +110,9 @@ async function createHost(
     report: reporter(display),
   });
 }
+
+const diskShortText = (freeBytesMin: number): string =>
+  `the disk is nearly full: the runner takes no jobs until ${Math.ceil(freeBytesMin / 1024 ** 2)} MiB are free`;
 
 /** Loops try again and again: the same trouble is told once a while. */
 function reporter(display: RunDisplay): (where: string, error: unknown) => void {

@@ -34,6 +34,8 @@ export interface AgentOptions {
   readonly sourceDir?: (run: string) => string | null;
   /** Fills a fresh workspace, e.g. with a checkout, before inputs are placed. The offer names only those that fit it. */
   readonly populateWorkspace?: (work: string, offer: Offer, signal: AbortSignal) => Promise<void>;
+  /** Free bytes on the disk of a folder; the file system is asked when left out. */
+  readonly freeBytes?: (folder: string) => Promise<number>;
   readonly keeper?: KeeperPlace;
   readonly tuning?: Partial<AgentTuning>;
 }
@@ -55,7 +57,7 @@ export interface AgentTuning {
   readonly uploadRetryMs: number;
   /** How long reports may hold up the message of a failure. */
   readonly reportUploadMs: number;
-  /** Less free space than this refuses offers (DiskPressure). */
+  /** With less free space than this no offers are asked for, and those that come are refused (DiskPressure). */
   readonly freeBytesMin: number;
   /** Keeps the workspaces of attempts that did not succeed. */
   readonly keepFailed: boolean;

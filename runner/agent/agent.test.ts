@@ -175,15 +175,45 @@ describe('agent: offers', () => {
     expect((await made.control.expectMessage('complete')).authority).toEqual(first);
   });
 
-  test('a capability that is gone and a full disk refuse', async () => {
-    const made = await stage({ tuning: { freeBytesMin: Number.MAX_SAFE_INTEGER } });
+  test('a capability that is gone and a disk that has become full refuse', async () => {
+    let free = 1_000;
+    const made = await stage({ tuning: { freeBytesMin: 1_000 }, freeBytes: async () => free });
     made.control.offer(jobSpec(['true'], { capabilities: ['gpu'] }));
     expect(await made.control.expectMessage('reject')).toMatchObject({
       reason: 'CapabilityChanged',
       message: 'missing: gpu',
     });
+    // There is room when the agent asks for offers, and none when it judges one.
+    made.control.react((request) => {
+      if (request.type === 'poll') free = 0;
+      return undefined;
+    });
     made.control.offer(jobSpec(['true']));
     await made.control.expectMessage('reject', (request) => request.reason === 'DiskPressure');
+  });
+
+  test('with a full disk it asks for no offers, says so once, and asks again when there is room', async () => {
+    let free = 0;
+    const looked = Promise.withResolvers<void>();
+    let looks = 0;
+    const made = await stage({
+      tuning: { freeBytesMin: 1_000, pollEveryMs: 5 },
+      freeBytes: async () => {
+        looks += 1;
+        if (looks === 3) looked.resolve();
+        return free;
+      },
+    });
+    const authority = made.control.offer(jobSpec(['true']));
+    await looked.promise;
+    expect(made.control.received.map(({ type }) => type)).toEqual(['hello']);
+    free = 1_000;
+    made.control.ring();
+    expect((await made.control.expectMessage('complete')).authority).toEqual(authority);
+    expect(made.events.filter(({ kind }) => kind === 'diskShort' || kind === 'diskRoomAgain')).toEqual([
+      { kind: 'diskShort', freeBytesMin: 1_000 },
+      { kind: 'diskRoomAgain' },
+    ]);
   });
 
   test('S09 an offer that is no longer open when it is accepted starts nothing', async () => {

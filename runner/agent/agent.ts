@@ -20,6 +20,7 @@ import type { AgentOptions } from './agent-options.ts';
 import { defaultTuning } from './agent-options.ts';
 import type { AttemptServices } from './attempt-context.ts';
 import { createConnection } from './connection.ts';
+import { createRoomWatch } from './disk-room.ts';
 import type { Polled, PollLoop } from './poll-loop.ts';
 import { startPollLoop } from './poll-loop.ts';
 import { createSeenAttempts } from './seen-attempts.ts';
@@ -76,6 +77,7 @@ export function createAgent(options: AgentOptions): Agent {
   });
   const active = createActiveAttempts({ watch: keeper.watch, onRemoved: () => polls?.wake() });
   const accepted = createSeenAttempts();
+  const hasRoom = createRoomWatch(options, tuning);
   const records = createAttemptRecords(options.stateDir);
   const services: AttemptServices = { options, tuning, connection, keeper, records, exitGuard };
 
@@ -112,6 +114,7 @@ export function createAgent(options: AgentOptions): Agent {
   }
 
   async function poll(max: number): Promise<Polled> {
+    if (!(await hasRoom())) return { kind: 'unknown' };
     const answer = await connection.tryOnce({ type: 'poll', ...own(), max }, pollStop.signal);
     if (answer?.reply.type === 'offers') {
       const { offers, more = false } = answer.reply;

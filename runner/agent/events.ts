@@ -25,6 +25,9 @@ export type AgentEvent =
   | { readonly kind: 'attemptEnded'; readonly attempt: string; readonly end: AttemptEnd }
   | { readonly kind: 'transportTroubled'; readonly message: string }
   | { readonly kind: 'transportRecovered' }
+  /** No offers are asked for until there is room on the disk again. */
+  | { readonly kind: 'diskShort'; readonly freeBytesMin: number }
+  | { readonly kind: 'diskRoomAgain' }
   /** Nothing guards the deadlines of leases any more: the agent ends its work and closes. */
   | { readonly kind: 'keeperFailed'; readonly message: string }
   | { readonly kind: 'leftoversSwept'; readonly attempt: string; readonly groupsKilled: number }

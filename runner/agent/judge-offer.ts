@@ -1,9 +1,9 @@
 /** May this agent take this offer? Every refusal names its reason; refusing costs the job nothing (000 §39). */
-import { statfs } from 'node:fs/promises';
 import type { Offer, RunnerRequestOf, WireJobSpec } from '../protocol/index.ts';
 import { jobSpecSchema } from '../protocol/index.ts';
 import { isPlainId } from '../workspace/workspace.ts';
 import type { AgentOptions, AgentTuning } from './agent-options.ts';
+import { isDiskFull } from './disk-room.ts';
 
 export type RefusalReason = RunnerRequestOf<'reject'>['reason'];
 export type Judged =
@@ -32,13 +32,8 @@ export async function judgeOffer(
   if (!isPlainId(offer.authority.attempt)) return refuse('LocalFailure', 'the attempt id is malformed');
   const missing = spec.data.capabilities.filter((capability) => !options.capabilities.includes(capability));
   if (missing.length > 0) return refuse('CapabilityChanged', `missing: ${missing.join(', ')}`.slice(0, 1_000));
-  if (await diskIsFull(options.stateDir, tuning.freeBytesMin)) return refuse('DiskPressure');
+  if (await isDiskFull(options, tuning)) return refuse('DiskPressure');
   return { kind: 'takes', spec: spec.data };
-}
-
-async function diskIsFull(path: string, bytesMin: number): Promise<boolean> {
-  const disk = await statfs(path);
-  return disk.bavail * disk.bsize < bytesMin;
 }
 
 function refuse(reason: RefusalReason, message: string | null = null): Judged {
