@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -111,6 +112,27 @@ describe('agent: the ordinary life of an attempt', () => {
     made.control.offer(jobSpec(['echo bad > report.xml; exit 1'], { reports: ['*.xml', 'none/*'] }));
     const fail = await made.control.expectMessage('fail');
     expect(fail.reports.map(({ path }) => path)).toEqual(['report.xml']);
+  });
+
+  test('on a full disk the workspace of a failed attempt is gone before the failure is said', async () => {
+    let free = 1_000;
+    const left: (readonly string[])[] = [];
+    const made = await stage({
+      tuning: { freeBytesMin: 1_000 },
+      freeBytes: async () => free,
+      onEvent: (event) => {
+        if (event.kind === 'stepEnded') free = 0;
+      },
+    });
+    made.control.react((request) => {
+      if (request.type === 'fail') left.push(readdirSync(join(made.dir, 'state', 'workspaces')));
+      return undefined;
+    });
+    made.control.offer(jobSpec(['echo bad > report.xml; exit 1'], { reports: ['*.xml'] }));
+    const fail = await made.control.expectMessage('fail');
+    expect(left).toEqual([[]]);
+    expect(fail.reports.map(({ path }) => path)).toEqual(['report.xml']);
+    expect(await made.log(fail.log ?? '')).toContain('the disk is full (ENOSPC)');
   });
 
   test('a workspace that cannot be removed is reported, and the attempt still ends as it did', async () => {

@@ -1,9 +1,11 @@
 /** The last word of an attempt: complete, fail or terminated, said until it is answered (000 §114, §342). */
 import type { ProcessExitReport, RunnerRequest } from '../protocol/index.ts';
 import { encodeRequest } from '../protocol/index.ts';
+import { removeWorkspace } from '../workspace/workspace.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import { authorised, failpoint } from './attempt-context.ts';
 import type { HaltReason } from './attempt-control.ts';
+import { isDiskFull } from './disk-room.ts';
 import type { AttemptEnd } from './events.ts';
 import type { AttemptFailure, Outcome } from './outcome.ts';
 import { done, unlessHalted } from './outcome.ts';
@@ -108,6 +110,7 @@ async function fail(context: AttemptContext, scene: Scene | null, failure: Attem
   const text = failure.message.slice(0, detailCharsMax);
   await scene?.log.note(`failed (${failureClass}): ${text}`);
   const reports = await reportsOf(context, scene);
+  if (scene !== null) await makeRoom(context, scene);
   await scene?.log.settle();
   const detail = { step, stepIndex, message: text };
   const log = scene?.log.reference ?? null;
@@ -115,6 +118,15 @@ async function fail(context: AttemptContext, scene: Scene | null, failure: Attem
   const message: RunnerRequest = { type: 'fail', ...common, failureClass, transient, exit, detail, reports, log };
   const end: AttemptEnd = { kind: 'failed', failureClass, message: text };
   return endOf(context, await askInOrder(context, fitting(message), context.control.lost), end);
+}
+
+/** What filled the disk goes before the end is said: whoever hears of it may have to write it to the same disk. */
+async function makeRoom({ options, tuning }: AttemptContext, scene: Scene): Promise<void> {
+  if (!(await isDiskFull(options, tuning).catch(() => false))) return;
+  if (tuning.keepFailed) return await scene.log.note('the disk is full (ENOSPC); the workspace is kept all the same');
+  await scene.workload.terminate(0);
+  await removeWorkspace(scene.workspace.directory);
+  await scene.log.note('the disk is full (ENOSPC): the workspace was removed before the end was said');
 }
 
 type Reply = Awaited<ReturnType<typeof askInOrder>>;
