@@ -85,7 +85,8 @@ async function findExisting(
   const run = await ports.store.findRunByRequest(request.plan.project, requestId);
   if (run === null) return null;
   if (run.planDigest === request.planDigest) return { run };
-  return { outcome: 'rejected', code: 'RunExists', detail: `request ${requestId} created ${run.id} from another plan` };
+  const detail = `request ${requestId} created run ${run.id} from another plan`;
+  return { outcome: 'rejected', code: 'RunExists', detail };
 }
 
 /** The first request may have died before it ended the older runs of the group. */

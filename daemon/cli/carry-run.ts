@@ -17,6 +17,7 @@ import { runSummary } from './output/run-tables.ts';
 import type { LeaveSignal } from './signals.ts';
 import { leaveExitCode, watchSignals } from './signals.ts';
 import type { Terminal } from './terminal.ts';
+import { troubleText } from './trouble-text.ts';
 import type { OpenedStore } from './with-store.ts';
 
 export interface CarryOptions {
@@ -118,7 +119,7 @@ const diskShortText = (freeBytesMin: number): string =>
 function reporter(display: RunDisplay): (where: string, error: unknown) => void {
   const toldAt = new Map<string, number>();
   return (where, error) => {
-    const text = `trouble in ${where}: ${error instanceof Error ? error.message : String(error)}`;
+    const text = troubleText(where, error);
     const now = Date.now();
     if (now - (toldAt.get(text) ?? 0) < repeatTroubleMs) return;
     toldAt.set(text, now);

@@ -140,6 +140,7 @@ describe('with a store', () => {
     expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining('had already created') });
     const other = await call('run', 'start', quick, '--detach', '--request-id', 'r1');
     expect(other).toMatchObject({ code: 5, stderr: expect.stringContaining('RunExists') });
+    expect(other.stderr).toMatch(/created run run_\w{26} from another plan/);
   });
 });
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createUuidV7, encodeUuid, idKinds, isUuid, parseId, publicId } from './index.ts';
+import { createUuidV7, encodeUuid, idKinds, isUuid, parseId, publicId, withPublicIds } from './index.ts';
 
 const kinds = fc.constantFrom(...idKinds);
 
@@ -55,6 +55,15 @@ describe('ids for people', () => {
     ])
       expect(parseId(text, 'run'), text).toEqual({ kind: 'malformed' });
     expect(parseId('run_O1IL', 'run').kind).toBe('prefix');
+  });
+});
+
+describe('ids in a text', () => {
+  it('what a text calls by a kind and a UUID is shown as it can be typed; anything else stays', () => {
+    const uuid = '0190a2b4-5c6d-7e8f-9012-3456789abcde';
+    expect(withPublicIds(`timer x of run ${uuid}: attempt ${uuid}, a rerun ${uuid}`)).toBe(
+      `timer x of run ${publicId('run', uuid)}: attempt ${publicId('att', uuid)}, a rerun ${uuid}`,
+    );
   });
 });
 

@@ -9,6 +9,16 @@ export const publicId = (kind: IdKind, uuid: string): string => `${kind}_${encod
 /** Runners of other processes may be called anything; only UUIDs are shown in base 32. */
 export const publicIdOrText = (kind: IdKind, id: string): string => (isUuid(id) ? publicId(kind, id) : id);
 
+const uuidInText =
+  /\b(run|job|gate|attempt|lease|runner|session|event) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b/g;
+
+/** Texts from below name things as "run <uuid>"; people get the id they can type. */
+export const withPublicIds = (text: string): string =>
+  text.replace(uuidInText, (found: string, word: string, uuid: string) => {
+    const kind = word === 'attempt' ? 'att' : idKinds.find((each) => each === word);
+    return kind === undefined ? found : `${word} ${publicId(kind, uuid)}`;
+  });
+
 export interface IdPrefix {
   /** For the query; others may share it. */
   readonly uuidPrefix: string;

@@ -1,13 +1,14 @@
 /** Commands that ask the control plane for something: cancel, priority, skip, approve, reject. */
 import type { CommandOptions, CommandResult, Runtime } from '../../../actors/index.ts';
 import { loadOperator, localActor } from '../../compose/index.ts';
-import { publicId } from '../../ids/index.ts';
+import { publicId, withPublicIds } from '../../ids/index.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { exitCodeOfRejection, exitCodes } from '../exit-codes.ts';
 import { findGate, findJob, findRun } from '../find/index.ts';
 import { emit } from '../output/emit.ts';
 import { Refusal } from '../refusal.ts';
 import type { Terminal } from '../terminal.ts';
+import { troubleText } from '../trouble-text.ts';
 import { withStore } from '../with-store.ts';
 
 export interface DecideOptions {
@@ -76,7 +77,7 @@ async function decide(
 ): Promise<ExitCode> {
   return await withStore(terminal, { create: false }, async ({ store }) => {
     const { createOperator } = await loadOperator();
-    const runtime = createOperator(store, (where, error) => terminal.note(`trouble in ${where}: ${String(error)}`));
+    const runtime = createOperator(store, (where, error) => terminal.note(troubleText(where, error)));
     const asked = await ask(runtime, { actor: localActor(), message: message ?? null });
     // What follows from the command at once is this process's to do, before it lets go of the store.
     await runtime.settled();
@@ -102,7 +103,7 @@ async function report(terminal: Terminal, { id, what, result, wanted }: Asked): 
     case 'rejected': {
       const { rejectionCodes } = await import('../../../machines/index.ts');
       throw new Refusal(`${what} was refused: ${result.code}`, {
-        why: [rejectionCodes[result.code], result.detail].filter((part) => part !== '').join(' '),
+        why: [rejectionCodes[result.code], withPublicIds(result.detail)].filter((part) => part !== '').join(' '),
         todo: todoFor(id, what),
         exitCode: exitCodeOfRejection(result.code),
       });

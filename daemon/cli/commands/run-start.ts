@@ -4,7 +4,7 @@ import type { CreateRunResult, Runtime } from '../../../actors/index.ts';
 import type { ExecutablePlan, RunId } from '../../../machines/index.ts';
 import { canonicalJson } from '../../../machines/plan/index.ts';
 import { createRunSources, loadOperator, localActor } from '../../compose/index.ts';
-import { publicId } from '../../ids/index.ts';
+import { publicId, withPublicIds } from '../../ids/index.ts';
 import { sha256Digest } from '../../plan/index.ts';
 import { carryRun } from '../carry-run.ts';
 import type { ExitCode } from '../exit-codes.ts';
@@ -14,6 +14,7 @@ import { hostSettings } from '../host-options.ts';
 import { emit } from '../output/emit.ts';
 import { Refusal } from '../refusal.ts';
 import type { Terminal } from '../terminal.ts';
+import { troubleText } from '../trouble-text.ts';
 import { withStore } from '../with-store.ts';
 import { readPlan } from './read-plan.ts';
 
@@ -52,7 +53,7 @@ export async function detached(
   create: (runtime: Runtime) => Promise<RunId>,
 ): Promise<ExitCode> {
   const { createOperator } = await loadOperator();
-  const runtime = createOperator(store, (where, error) => terminal.note(`trouble in ${where}: ${String(error)}`));
+  const runtime = createOperator(store, (where, error) => terminal.note(troubleText(where, error)));
   const id = publicId('run', await create(runtime));
   await runtime.settled();
   await emit(terminal, { data: { id }, table: () => id });
@@ -70,7 +71,7 @@ export function runIdOf(result: CreateRunResult, terminal: Terminal): RunId {
       return result.runId;
     case 'rejected':
       throw new Refusal(`the run was not created: ${result.code}`, {
-        why: result.detail,
+        why: withPublicIds(result.detail),
         todo: result.code === 'RunExists' ? 'another --request-id, or none' : undefined,
         exitCode: exitCodeOfRejection(result.code),
       });
