@@ -48,6 +48,15 @@ describe('store gc', () => {
     const logs = await call('job', 'logs', '@last/show');
     expect(logs).toMatchObject({ code: 3, stderr: expect.stringContaining('has no log here') });
     expect((await call('store', 'check')).code).toBe(0);
+    const sources = join(home, 'runner', 'sources');
+    expect(readdirSync(sources)).toHaveLength(1);
+    expect((await call('run', 'start', exampleFile('outputs.yaml'), '--detach')).code).toBe(0);
+    age(sources);
+    // The run that has not ended keeps its own.
+    const gc = await json({ cwd: project.cwd }, 'store', 'gc');
+    expect(gc).toMatchObject({ sources: [expect.stringMatching(/^run_/)] });
+    expect(readdirSync(sources)).toHaveLength(1);
+    expect((await call('run', 'watch', '--resume', '@last')).code).toBe(0);
     expect((await call('run', 'retry', '@last')).code).toBe(0);
   });
 });

@@ -5,6 +5,7 @@ export { localActor } from './local-actor.ts';
 export { openStore } from './open-store.ts';
 export type { Places, PlacesOptions, PlacesResult, StorePlace } from './places.ts';
 export { placesOf } from './places.ts';
+export type { RunSources } from './run-sources.ts';
 export { createRunSources } from './run-sources.ts';
 
 /** Loaded when a command carries runs: the runtime, the agent and all they need. */

@@ -1,7 +1,12 @@
 /** `store check`, and `store gc`: outputs nothing refers to, workspaces that were kept, old logs. */
+
+import type { RunRow } from '../../../machines/index.ts';
+import { isRunTerminal } from '../../../machines/index.ts';
 import type { CollectedFolders } from '../../../runner/index.ts';
 import type { Page, ScanItem, Store } from '../../../store/index.ts';
-import { publicIdOrText } from '../../ids/index.ts';
+import type { RunSources } from '../../compose/index.ts';
+import { createRunSources } from '../../compose/index.ts';
+import { publicId, publicIdOrText } from '../../ids/index.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { emit } from '../output/emit.ts';
@@ -54,8 +59,12 @@ export async function storeGc(terminal: Terminal, options: StoreGcOptions): Prom
     const workspaces = await runner.collectOldWorkspaces({ ...common, ...age, keep, stateDir: places.runner });
     const logAge = { olderThanMs: Math.max(options.logsOlderThan, youngestMs) };
     const logs = await runner.collectOldLogs({ ...common, ...logAge, keep, logDir: places.logs });
+    const sources = await forgetSources(store, createRunSources(places.runner), {
+      before: Date.now() - logAge.olderThanMs,
+      dryRun,
+    });
     await emit(terminal, {
-      data: { dryRun, outputs, workspaces: shown(workspaces), logs: shown(logs) },
+      data: { dryRun, outputs, workspaces: shown(workspaces), logs: shown(logs), sources },
       table: () => {
         const verb = dryRun ? 'would remove' : 'removed';
         const line = (count: number, what: string, bytes: number, kept: number): string =>
@@ -64,6 +73,9 @@ export async function storeGc(terminal: Terminal, options: StoreGcOptions): Prom
           line(outputs.removed.length + outputs.temporary, 'outputs', outputs.bytes, outputs.kept),
           line(workspaces.removed.length, 'workspaces', workspaces.bytes, workspaces.kept),
           line(logs.removed.length, 'logs', logs.bytes, logs.kept),
+          ...(sources.length === 0
+            ? []
+            : [`${verb} the notes where ${sources.length} ended runs had been started from`]),
         ].join('\n');
       },
     });
@@ -79,6 +91,30 @@ const shown = ({ removed, bytes, kept, failed }: CollectedFolders) => ({
   kept,
   failed,
 });
+
+/**
+ * Where ended runs were started from, kept as long as their logs: a retry goes back there. Runs this store does not
+ * know may be those of another store.
+ */
+async function forgetSources(
+  store: Store,
+  sources: RunSources,
+  { before, dryRun }: { readonly before: number; readonly dryRun: boolean },
+): Promise<readonly string[]> {
+  const old = new Set(sources.before(before));
+  const ended: string[] = [];
+  let cursor: string | null = null;
+  while (ended.length < old.size) {
+    const page: Page<RunRow> = await store.runs({}, { limit: 1_000, cursor });
+    for (const run of page.items.filter((each) => old.has(each.id) && isRunTerminal(each.state))) {
+      if (!dryRun) sources.forget(run.id);
+      ended.push(publicId('run', run.id));
+    }
+    cursor = page.next;
+    if (cursor === null) break;
+  }
+  return ended;
+}
 
 async function attemptsUnderWay(store: Store): Promise<ReadonlySet<string>> {
   const keep = new Set<string>();
