@@ -161,6 +161,12 @@ describe('completion', () => {
     expect(complete('run', 'ca')).toEqual(['cancel']);
     expect(complete('run', 'show', '@')).toEqual(['@last']);
     expect(complete('run', 'start', '--sl')).toEqual(['--slots']);
+    expect(complete('--store', 'here.db', '-q', 'run', 'ca')).toEqual(['cancel']);
+    expect(complete('--store', '=', 'here.db', 'run', 'ca')).toEqual(['cancel']);
+    expect(complete('run', '-o', 'json', 'ca')).toEqual(['cancel']);
+    expect(complete('run', 'list', '-o', 'y')).toEqual(['yaml']);
+    expect(complete('--output', '=', 'ta')).toEqual(['table']);
+    expect(complete('--store', 'package.j')).toEqual(['package.json']);
     expect(complete('plan', 'check', 'package.j')).toEqual(['package.json']);
   });
 });

@@ -1,5 +1,5 @@
 /** `completion`: scripts made from the commands themselves, so they cannot fall behind. */
-import type { Command } from 'commander';
+import type { Command, Option } from 'commander';
 import type { ExitCode } from '../exit-codes.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Terminal } from '../terminal.ts';
@@ -12,6 +12,9 @@ interface Known {
     readonly flag: string;
     readonly description: string;
     readonly choices: readonly string[];
+    /** The word after it is no command. */
+    readonly isValued: boolean;
+    readonly isPath: boolean;
   }[];
   readonly takesFile: boolean;
   readonly takesRun: boolean;
@@ -33,17 +36,30 @@ function describe(command: Command, path: readonly string[]): readonly Known[] {
     subcommands: command.commands.map((child) => ({ name: child.name(), description: child.description() })),
     options: [
       ...options.flatMap((option) =>
-        [option.short, option.long].flatMap((flag) =>
-          flag ? [{ flag, description: option.description, choices: option.argChoices ?? [] }] : [],
-        ),
+        [option.short, option.long].flatMap((flag) => (flag ? [{ flag, ...knownOption(option) }] : [])),
       ),
-      { flag: '--help', description: 'show help', choices: [] },
+      { flag: '--help', description: 'show help', choices: [], isValued: false, isPath: false },
     ],
     takesFile: argument?.name() === 'plan',
     takesRun: argument !== undefined && ['run', 'job', 'gate'].includes(argument.name()),
     choices: argument?.argChoices ?? [],
   };
   return [own, ...command.commands.flatMap((child) => describe(child, [...path, child.name()]))];
+}
+
+function knownOption({ description, argChoices = [], required, optional, flags }: Option) {
+  return {
+    description,
+    choices: argChoices,
+    isValued: required || optional,
+    isPath: /<(store|path|file)>/.test(flags),
+  };
+}
+
+/** Flags that take a value, each once; a flag means the same wherever it is known. */
+function valuedOptions(all: readonly Known[]): readonly Known['options'][number][] {
+  const options = all.flatMap((known) => known.options).filter((option) => option.isValued);
+  return [...new Map(options.map((option) => [option.flag, option])).values()];
 }
 
 function ancestorsOf(command: Command): readonly Command[] {
@@ -58,20 +74,38 @@ function bash(all: readonly Known[]): string {
     const files = known.takesFile ? ' files=1' : '';
     return `    '${known.path}') words='${words.join(' ')}' options='${known.options.map((option) => option.flag).join(' ')}'${files} ;;`;
   });
+  const valued = valuedOptions(all);
+  const values = valued
+    .filter((option) => option.choices.length > 0 || option.isPath)
+    .map(({ flag, choices, isPath }) => `    ${flag}) ${isPath ? 'files=1' : `words='${choices.join(' ')}'`} ;;`);
   return `# bash completion for forgeyard: source <(forgeyard completion bash)
 _forgeyard() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" path='' word words='' options='' files=''
-  local -i at
-  for ((at = 1; at < COMP_CWORD && at < 3; at++)); do
+  local current="\${COMP_WORDS[COMP_CWORD]}" path='' word words='' options='' files='' last=''
+  local valued=' ${valued.map((option) => option.flag).join(' ')} '
+  local -i at depth=0
+  for ((at = 1; at < COMP_CWORD; at++)); do
     word="\${COMP_WORDS[at]}"
-    case "$word" in -* | */* | @*) break ;; esac
-    path="\${path:+$path }$word"
+    # A flag and its value may be one word that the shell has cut at the sign.
+    if [[ $word == '=' && -n $last ]]; then continue; fi
+    if [[ -n $last ]]; then last=''; continue; fi
+    case "$word" in
+      -*) if [[ $valued == *" $word "* ]]; then last="$word"; fi; continue ;;
+      */* | @*) depth=2 ;;
+    esac
+    if ((depth < 2)); then path="\${path:+$path }$word"; depth+=1; fi
   done
-  case "$path" in
+  if [[ $current == '=' ]]; then current=''; fi
+  if [[ -n $last ]]; then
+    case "$last" in
+${values.join('\n')}
+    esac
+  else
+    case "$path" in
 ${cases.join('\n')}
-    *) return ;;
-  esac
-  if [[ $current == -* ]]; then
+      *) return ;;
+    esac
+  fi
+  if [[ $current == -* && -z $last ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
   elif [[ -n $files ]]; then
     compopt -o filenames 2>/dev/null
@@ -102,10 +136,16 @@ function zsh(all: readonly Known[]): string {
   return `#compdef forgeyard
 # zsh completion for forgeyard: source <(forgeyard completion zsh)
 _forgeyard() {
-  local at_path='' word files=0
+  local at_path='' word files=0 skip=0 valued=' ${valuedOptions(all)
+    .map((option) => option.flag)
+    .join(' ')} '
   local -a children words_here options
   for word in "\${words[@]:1:$((CURRENT - 2))}"; do
-    case "$word" in -*|*/*|@*) break ;; esac
+    if (( skip )); then skip=0; continue; fi
+    case "$word" in
+      -*) if [[ "$valued" == *" $word "* ]]; then skip=1; fi; continue ;;
+      */*|@*) break ;;
+    esac
     at_path="\${at_path:+$at_path }$word"
     [[ "$at_path" == *' '* ]] && break
   done
