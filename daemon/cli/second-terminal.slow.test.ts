@@ -77,6 +77,18 @@ describe('a second terminal', () => {
     );
   });
 
+  it('a gate that is not open yet refuses a verdict, and the refusal says where to look', async () => {
+    const file = plan(
+      'early',
+      'jobs:\n  build:\n    steps: [echo]\ngates:\n  ok:\n    needs: [build]\n    expiry: 1h\n',
+    );
+    expect((await call('plan', 'check', file)).stdout).toMatch(/: ok, 1 job, 1 gate$/m);
+    expect((await call('run', 'start', file, '--detach')).code).toBe(0);
+    const early = await call('gate', 'approve', '@last/ok');
+    expect(early.code).not.toBe(0);
+    expect(early.stderr).toMatch(/GateNotOpen[\s\S]*try: forgeyard run explain run_\w{26}\n/);
+  });
+
   it('a rejected gate is a failure, and the opposite verdict afterwards a conflict', async () => {
     const first = begin('run', 'start', exampleFile('gate.yaml'));
     await first.seen(/waits for a decision/);

@@ -205,6 +205,13 @@ describe('000 §314 explain a job', () => {
 });
 
 describe('explain a run', () => {
+  it('whose gate asks certain people: names them, but not to one of them', async () => {
+    const run = await stage.create(host, [job('deploy', { needs: ['ok'] }), gate('ok', { approvers: ['zoe', 'kim'] })]);
+    const nextFor = async (actor: string) => explainRun({ ...(await rows(run)), actor }).next.at(-1);
+    expect(await nextFor('ada')).toMatch(/^gate ok is decided by zoe, kim: forgeyard gate approve run_\w+\/ok$/);
+    expect(await nextFor('kim')).toMatch(/^forgeyard gate approve run_\w+\/ok$/);
+  });
+
   it('that goes on: what it waits for', async () => {
     const run = await stage.create(host, [job('a'), job('b'), job('c', { needs: ['ok'] }), gate('ok')], {
       deadline: '1h',

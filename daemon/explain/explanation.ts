@@ -18,6 +18,8 @@ export interface ExplainRows {
   readonly now: number;
   /** Active and draining ones. */
   readonly sessions: readonly SessionRow[];
+  /** Who asks; without it nobody in particular. */
+  readonly actor?: string;
 }
 
 export interface JobEvidence extends ExplainRows {

@@ -77,14 +77,21 @@ export function frontier(rows: ExplainRows, index: number): readonly NodeRow[] {
   return found;
 }
 
+/** Names those who may decide, unless whoever asks is one of them. */
+function decidedBy(gate: NodeRow, { loaded, actor }: ExplainRows): string {
+  const planned = loaded.plan.nodes[gate.index];
+  const approvers = planned?.kind === 'gate' ? planned.approvers : [];
+  if (approvers.length === 0 || (actor !== undefined && approvers.includes(actor))) return '';
+  return `gate ${gate.node} is decided by ${limited(approvers).join(', ')}: `;
+}
+
 /** One thing a person can do, or wait for, about a node of the frontier. */
 export function nextAbout(row: NodeRow, rows: ExplainRows): string {
   const run = publicId('run', rows.loaded.run.id);
   if (row.kind === 'gate') {
     const expiry = row.expiresAt === null ? '' : ` (it expires in ${durationText(row.expiresAt - rows.now)})`;
-    return row.openedAt === null
-      ? `gate ${row.node} opens by itself`
-      : `forgeyard gate approve ${address(run, row.node)}${expiry}`;
+    if (row.openedAt === null) return `gate ${row.node} opens by itself`;
+    return `${decidedBy(row, rows)}forgeyard gate approve ${address(run, row.node)}${expiry}`;
   }
   const reason = row.state === 'RetryWaiting' ? `, ${reasonText(row.reason)}` : '';
   return `job ${row.node} has to end (${row.state}${reason}): forgeyard job explain ${address(run, row.node)}`;

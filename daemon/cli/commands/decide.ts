@@ -18,6 +18,8 @@ export interface DecideOptions {
 interface Asked {
   readonly id: string;
   readonly what: string;
+  /** What explains a refusal that has to do with the state of the run. */
+  readonly run: string;
   readonly result: CommandResult;
   /** Standing states that are what was asked for. */
   readonly wanted: readonly string[];
@@ -27,7 +29,7 @@ export async function runCancel(terminal: Terminal, typed: string, options: Deci
   return await decide(terminal, options, async (runtime, command) => {
     const run = await findRun(runtime.store, typed);
     const result = await runtime.runs.cancel(run.id, command);
-    return { id: publicId('run', run.id), what: 'cancel', result, wanted: ['Cancelled'] };
+    return { id: publicId('run', run.id), run: publicId('run', run.id), what: 'cancel', result, wanted: ['Cancelled'] };
   });
 }
 
@@ -35,7 +37,7 @@ export async function runPriority(terminal: Terminal, typed: string, priority: n
   return await decide(terminal, {}, async (runtime, command) => {
     const run = await findRun(runtime.store, typed);
     const result = await runtime.runs.changePriority(run.id, priority, command);
-    return { id: publicId('run', run.id), what: 'priority', result, wanted: [] };
+    return { id: publicId('run', run.id), run: publicId('run', run.id), what: 'priority', result, wanted: [] };
   });
 }
 
@@ -43,7 +45,13 @@ export async function jobCancel(terminal: Terminal, typed: string, options: Deci
   return await decide(terminal, options, async (runtime, command) => {
     const { row } = await findJob(runtime.store, typed);
     const result = await runtime.jobs.cancel(row.runId, row.id, command);
-    return { id: publicId('job', row.id), what: 'cancel', result, wanted: ['Cancelled'] };
+    return {
+      id: publicId('job', row.id),
+      run: publicId('run', row.runId),
+      what: 'cancel',
+      result,
+      wanted: ['Cancelled'],
+    };
   });
 }
 
@@ -51,7 +59,7 @@ export async function jobSkip(terminal: Terminal, typed: string, options: Decide
   return await decide(terminal, options, async (runtime, command) => {
     const { row } = await findJob(runtime.store, typed);
     const result = await runtime.jobs.skip(row.runId, row.id, command);
-    return { id: publicId('job', row.id), what: 'skip', result, wanted: ['Skipped'] };
+    return { id: publicId('job', row.id), run: publicId('run', row.runId), what: 'skip', result, wanted: ['Skipped'] };
   });
 }
 
@@ -66,7 +74,7 @@ export async function gateDecide(
     const { row } = await findGate(runtime.store, typed);
     const result = await runtime.gates.decide(row.runId, row.id, options.verdict, command);
     const wanted = options.verdict === 'approve' ? ['Satisfied'] : ['Rejected'];
-    return { id: publicId('gate', row.id), what: options.verdict, result, wanted };
+    return { id: publicId('gate', row.id), run: publicId('run', row.runId), what: options.verdict, result, wanted };
   });
 }
 
@@ -85,7 +93,7 @@ async function decide(
   });
 }
 
-async function report(terminal: Terminal, { id, what, result, wanted }: Asked): Promise<ExitCode> {
+async function report(terminal: Terminal, { id, run, what, result, wanted }: Asked): Promise<ExitCode> {
   switch (result.outcome) {
     case 'accepted': {
       const data = { id, outcome: 'accepted', ...standing(result.reply) };
@@ -104,7 +112,7 @@ async function report(terminal: Terminal, { id, what, result, wanted }: Asked): 
       const { rejectionCodes } = await import('../../../machines/index.ts');
       throw new Refusal(`${what} was refused: ${result.code}`, {
         why: [rejectionCodes[result.code], withPublicIds(result.detail)].filter((part) => part !== '').join(' '),
-        todo: todoFor(id, what),
+        todo: result.code === 'GateNotOpen' ? `forgeyard run explain ${run}` : todoFor(id, what),
         exitCode: exitCodeOfRejection(result.code),
       });
     }

@@ -1,7 +1,7 @@
 /** `run explain` and `job explain`. */
 import type { JobRow } from '../../../machines/index.ts';
 import type { LoadedRun, Store } from '../../../store/index.ts';
-import { liveSessions } from '../../compose/index.ts';
+import { liveSessions, localActor } from '../../compose/index.ts';
 import type { Explanation } from '../../explain/index.ts';
 import { explainJob, explainRun } from '../../explain/index.ts';
 import type { ExitCode } from '../exit-codes.ts';
@@ -19,7 +19,7 @@ export async function runExplain(terminal: Terminal, typed: string): Promise<Exi
     const loaded = await store.load((await findRun(store, typed)).id);
     if (loaded === null) return exitCodes.usage;
     const sessions = await liveSessions(store);
-    return await show(terminal, explainRun({ loaded, now: store.now(), sessions }));
+    return await show(terminal, explainRun({ loaded, now: store.now(), sessions, actor: localActor().id }));
   });
 }
 
@@ -31,7 +31,10 @@ export async function jobExplain(terminal: Terminal, typed: string): Promise<Exi
       store.attempts(row.runId, { job: row.id }),
       placeInQueue(store, loaded, row),
     ]);
-    return await show(terminal, explainJob(row, { loaded, now: store.now(), sessions, attempts, ahead }));
+    return await show(
+      terminal,
+      explainJob(row, { loaded, now: store.now(), sessions, attempts, ahead, actor: localActor().id }),
+    );
   });
 }
 

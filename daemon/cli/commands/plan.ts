@@ -44,12 +44,16 @@ export async function planCheck(terminal: Terminal, paths: readonly string[]): P
     table: () =>
       reports
         .map(({ file, ok, jobs, gates, problems }) =>
-          ok ? `${file}: ok, ${jobs} jobs, ${gates} gates` : `${file}: ${problems.length} problems`,
+          ok
+            ? `${file}: ok, ${counted(jobs ?? 0, 'job')}, ${counted(gates ?? 0, 'gate')}`
+            : `${file}: ${counted(problems.length, 'problem')}`,
         )
         .join('\n'),
   });
   return reports.every((report) => report.ok) ? exitCodes.ok : exitCodes.usage;
 }
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 /** JSON whatever the output format: that is what editors read. */
 export async function planSchema(terminal: Terminal): Promise<ExitCode> {

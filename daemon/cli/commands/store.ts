@@ -30,7 +30,9 @@ export async function storeCheck(terminal: Terminal): Promise<ExitCode> {
             }),
     });
     if (problems.length === 0) return exitCodes.ok;
-    terminal.note(`error: the store has ${problems.length} problems; keep a copy of it before anything else`);
+    terminal.note(
+      `error: the store has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}; keep a copy of it before anything else`,
+    );
     return exitCodes.trouble;
   });
 }
