@@ -257,6 +257,15 @@ describe('plan problems: all at once', () => {
     ]);
   });
 
+  test('an unknown class to be retried is answered with those that may be listed', () => {
+    const compiled = compileSample(sample({ a: { steps, retry: { on: ['Foo', 'UserComand'] } } }));
+    const message = 'expected CompileFailure, TestFailure, UserCommand, Timeout';
+    expect(compiled.ok ? [] : compiled.problems).toMatchObject([
+      { code: 'InvalidValue', message, hint: null },
+      { code: 'InvalidValue', message, hint: 'did you mean "UserCommand"?' },
+    ]);
+  });
+
   test('every code has a sentence', () => {
     for (const sentence of Object.values(planProblemCodes)) expect(sentence).toMatch(/^[A-Z].*\.$/);
   });

@@ -1,6 +1,5 @@
 /** What a plan file says about failures, time and silence: retry, timeouts, connectivity. */
 import { z } from 'zod';
-import type { WorkloadFailureClass } from '../model/failure-class.ts';
 import { failureClasses, workloadFailureClasses } from '../model/failure-class.ts';
 import { durationSchema, optionalDurationSchema, refuse } from './plan-fields.ts';
 import { planLimits } from './plan-limits.ts';
@@ -20,16 +19,23 @@ const backoffSchema = z
   )
   .describe('Wait before the next attempt: none, always the same, or growing (with jitter).');
 
-const retriedClassSchema = z.enum(failureClasses).transform((value, context): WorkloadFailureClass => {
-  const workload = workloadFailureClasses.find((candidate) => candidate === value);
-  if (workload !== undefined) return workload;
-  refuse(context, {
-    code: 'RetryNotAllowed',
-    message: `a failure of class ${value} is not retried by choice`,
-    hint: 'infrastructure failures are retried without being named, see infrastructureRetries',
-  });
-  return z.NEVER;
-});
+const otherClasses: ReadonlySet<string> = new Set(
+  failureClasses.filter((known) => !workloadFailureClasses.some((each) => each === known)),
+);
+
+/** The other classes are known only to say why they are not retried; they are no suggestion. */
+const retriedClassSchema = z
+  .string()
+  .meta({ enum: [...workloadFailureClasses] })
+  .superRefine((value, context) => {
+    if (!otherClasses.has(value)) return;
+    refuse(context, {
+      code: 'RetryNotAllowed',
+      message: `a failure of class ${value} is not retried by choice`,
+      hint: 'infrastructure failures are retried without being named, see infrastructureRetries',
+    });
+  })
+  .pipe(z.enum(workloadFailureClasses));
 
 export const retrySchema = z.strictObject({
   attempts: z
