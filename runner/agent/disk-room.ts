@@ -2,7 +2,7 @@
 import { statfs } from 'node:fs/promises';
 import type { AgentOptions, AgentTuning } from './agent-options.ts';
 
-export async function freeBytesOf(path: string): Promise<number> {
+async function freeBytesOf(path: string): Promise<number> {
   const disk = await statfs(path);
   return disk.bavail * disk.bsize;
 }
