@@ -14,7 +14,7 @@ import { jobSpec, scriptStep } from '../test-support/job-specs.ts';
 import type { Witness } from '../test-support/stage.ts';
 import { createWitness, stubborn } from '../test-support/stage.ts';
 
-const leaseTtlMs = 3_000;
+const leaseTtlMs = 5_000;
 const now = systemClock.monotonic;
 let dir: string;
 let control: FakeControlPlane;
