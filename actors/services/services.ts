@@ -80,15 +80,19 @@ export function createJobService(directory: Directory, submit: Submit): JobServi
         options,
       }),
     async markEligible(run: RunId, job, options) {
+      const judge = (nodes: readonly number[]) =>
+        submit({
+          run,
+          command: { type: 'JudgeNodes', nodes },
+          permission: 'run.repair',
+          audit: { action: 'job.judge', entity: job },
+          options,
+        });
+      // Refused and recorded by `submit`, before anything is looked up: who may not ask learns nothing of the run.
+      if (!isAllowed(options.actor, 'run.repair')) return judge([]);
       const index = await directory.actor(run).read((aggregate) => aggregate.findJob(job) ?? null);
       if (index === null) return { outcome: 'rejected', code: 'UnknownEntity', detail: `run ${run} has no job ${job}` };
-      return submit({
-        run,
-        command: { type: 'JudgeNodes', nodes: [index] },
-        permission: 'run.repair',
-        audit: { action: 'job.judge', entity: job },
-        options,
-      });
+      return judge([index]);
     },
   };
 }

@@ -185,6 +185,8 @@ function permissionTests({ describe, test, calmTest, expect, heal }: Kit): void 
         await jobs.cancel(run, a, nobody),
         await jobs.skip(run, a, nobody),
         await jobs.markEligible(run, a, nobody),
+        // The same answer whether there is such a job or not.
+        await jobs.markEligible(run, 'no-such-job' as typeof a, nobody),
         await gates.decide(run, (await stage.gate(run, 'go')).id, 'approve', nobody),
         await runs.create({ ...nobody, plan: stage.plan([job('x')]), planDigest: before.planDigest }),
       ];
